@@ -1,0 +1,76 @@
+"""The two formats as two records of the same functions, so that what is done with a transcript is written once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from turncodec.glance import Glance, glance_at_items, glance_at_messages
+from turncodec.mapping import turns
+from turncodec.pairing import Event, Pairs, item_events, message_events, pair
+from turncodec.refusals import Finding, Path
+from turncodec.validate import item_findings, message_findings
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """What one format knows about a transcript in it."""
+
+    name: str
+    title: str
+    key: str
+    """The key of an object under which its transcript stands."""
+    glance: Callable[[list[Any]], Glance]
+    findings: Callable[[Any], list[Finding]]
+    events: Callable[[list[Any]], Iterator[Event]]
+    map: Callable[[list[Any]], list[Any]]
+    """A valid list of this format as a list of the other."""
+
+    @property
+    def other(self) -> Format:
+        return RESPONSES if self is CHAT else CHAT
+
+
+CHAT = Format(
+    name="chat",
+    title="Chat Completions",
+    key="messages",
+    glance=glance_at_messages,
+    findings=message_findings,
+    events=message_events,
+    map=turns.messages_to_items,
+)
+
+RESPONSES = Format(
+    name="responses",
+    title="Open Responses",
+    key="input",
+    glance=glance_at_items,
+    findings=item_findings,
+    events=item_events,
+    map=turns.items_to_messages,
+)
+
+FORMATS = {"chat": CHAT, "responses": RESPONSES}
+
+
+def examine(elements: list[Any], format_: Format) -> tuple[list[Finding], Pairs]:
+    """Everything that is wrong with a transcript, in document order, and its calls joined to their results."""
+    odd, paired = format_.glance(elements)
+    if paired and not odd:
+        return [], Pairs()
+    findings = [found.under((n,)) for n in odd for found in format_.findings(elements[n])]
+    pairs = Pairs()
+    if not paired:
+        pairs = pair(format_.events(elements), calls_left(findings))
+        known = {finding.path[0] for finding in findings if finding.leave == finding.path[:1]}
+        findings += [finding for finding in pairs.findings if finding.path[0] not in known]
+        findings.sort(key=lambda finding: finding.path[0])
+    return findings, pairs
+
+
+def calls_left(findings: list[Finding]) -> dict[Path, str]:
+    """The calls that cannot cross, each with its code."""
+    left = {f.path: f.code for f in findings if f.path[1:2] == ("tool_calls",) and len(f.path) == 3}
+    return left | {f.path[:1]: f.code for f in findings if f.path[1:] == ("namespace",)}

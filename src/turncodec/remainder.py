@@ -1,0 +1,229 @@
+"""The remainder: what a translation could not carry, as an RFC 6902 patch from the back-translation to the original.
+
+Kept beside a translation it makes the way back exact. It says what it belongs to, so that it still applies when the
+conversation has grown, and is refused when the part it speaks of has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import msgspec
+
+from turncodec.equality import same
+from turncodec.refusals import CODES, Finding, Path, path_of, pointer, raise_all
+
+Document = Any
+
+_ENCODER = msgspec.json.Encoder(order="sorted")
+
+
+class Op(NamedTuple):
+    """One step of a patch: add, remove, replace or move. `old` and `value` are what was and what will be there."""
+
+    op: str
+    path: Path
+    value: Any = None
+    old: Any = None
+    source: Path = ()
+
+    def under(self, base: Path) -> Op:
+        return Op(self.op, base + self.path, self.value, self.old, base + self.source if self.source else ())
+
+    def as_json(self) -> dict[str, Any]:
+        """The operation as RFC 6902 writes it."""
+        if self.op == "remove":
+            return {"op": "remove", "path": pointer(self.path)}
+        if self.op == "move":
+            return {"op": "move", "from": pointer(self.source), "path": pointer(self.path)}
+        return {"op": self.op, "path": pointer(self.path), "value": self.value}
+
+
+# ---------------------------------------------------------------- the difference
+
+
+def difference(before: Any, after: Any, path: Path = ()) -> Iterator[Op]:
+    """The steps that make `before` into `after`. Entries of lists are compared place by place."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key, old in before.items():
+            if key not in after:
+                yield Op("remove", (*path, key), old=old)
+        for key, new in after.items():
+            if key in before:
+                yield from difference(before[key], new, (*path, key))
+            else:
+                yield Op("add", (*path, key), new)
+    elif isinstance(before, list) and isinstance(after, list):
+        for n, (old, new) in enumerate(zip(before, after, strict=False)):
+            yield from difference(old, new, (*path, n))
+        for n in range(len(before) - 1, len(after) - 1, -1):
+            yield Op("remove", (*path, n), old=before[n])
+        for n in range(len(before), len(after)):
+            yield Op("add", (*path, n), after[n])
+    elif not same(before, after):
+        yield Op("replace", path, after, before)
+
+
+def rearrangement(origin: list[int]) -> Iterator[Op]:
+    """The moves that put entries in order when `origin` says, for each, where it belongs among the others."""
+    order = list(origin)
+    for place, wanted in enumerate(sorted(origin)):
+        found = order.index(wanted, place)
+        if found != place:
+            order.insert(place, order.pop(found))
+            yield Op("move", (place,), source=(found,))
+
+
+def list_difference(before: list[Any], after: list[Any], origin: list[int]) -> Iterator[Op]:
+    """The steps that make one list into another when `before[n]` came from `after[origin[n]]`.
+
+    Entries are moved, then missing ones added, then each is compared with the one that it came from.
+    """
+    yield from rearrangement(origin)
+    place = {source: n for n, source in enumerate(origin)}
+    for n, entry in enumerate(after):
+        if n not in place:
+            yield Op("add", (n,), entry)
+    for n in sorted(place):
+        yield from difference(before[place[n]], after[n], (n,))
+
+
+# ---------------------------------------------------------------- applying
+
+
+class BadPatch(Exception):
+    """A patch that is none, or that does not fit the document."""
+
+
+def apply(patch: list[Any], document: Document) -> Document:
+    """The document after a patch of add, remove, replace and move steps (RFC 6902). The document is not changed.
+
+    Raises `BadPatch`.
+    """
+    editor = _Editor(document)
+    for step in patch:
+        if not isinstance(step, dict) or not isinstance(step.get("path"), str):
+            raise BadPatch(f"{step!r:.80} is no step of a patch")
+        try:
+            editor.step(step)
+        except (KeyError, IndexError, TypeError, ValueError) as wrong:
+            raise BadPatch(f"{step.get('op')!r:.20} at {step['path']!r:.80} does not fit") from wrong
+    return editor.root[0]
+
+
+class _Editor:
+    """Copies each object and list on the way to a change once, and shares the rest with the original."""
+
+    def __init__(self, document: Document) -> None:
+        self.root: list[Any] = [document]
+        self.own: set[int] = {id(self.root)}
+
+    def step(self, step: dict[str, Any]) -> None:
+        path = path_of(step["path"])
+        kind = step["op"]
+        if kind == "move":
+            self.add(path, self.remove(path_of(step["from"])))
+        elif kind == "remove":
+            self.remove(path)
+        elif kind in ("add", "replace"):
+            if kind == "replace":
+                self.remove(path)
+            self.add(path, step["value"])
+        else:
+            raise ValueError(kind)
+
+    def holder(self, path: Path) -> tuple[Any, str | int]:
+        """The object or list that a path ends in, made our own, and the last step."""
+        inside: Any = self.root
+        last: str | int = 0
+        for step in path:
+            child = inside[last]
+            if id(child) not in self.own:
+                child = dict(child) if isinstance(child, dict) else list(child)
+                inside[last] = child
+                self.own.add(id(child))
+            inside, last = child, str(step) if isinstance(child, dict) else step
+        return inside, last
+
+    def remove(self, path: Path) -> Any:
+        inside, last = self.holder(path)
+        return inside.pop(last) if path else inside[0]
+
+    def add(self, path: Path, value: Any) -> None:
+        inside, last = self.holder(path)
+        if not path:
+            inside[0] = value
+        elif isinstance(inside, list):
+            if not isinstance(last, int) or last > len(inside):
+                raise IndexError(last)
+            inside.insert(last, value)
+        else:
+            inside[last] = value
+
+
+# ---------------------------------------------------------------- what it belongs to
+
+
+def digest(value: Any) -> str:
+    """A digest of a JSON value that does not depend on the order of keys: SHA-256 of its compact UTF-8 text with
+    sorted keys."""
+    return "sha256:" + hashlib.sha256(_ENCODER.encode(value)).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    """A remainder as it is stored.
+
+    `format` is the format that it restores; `count` how many messages or items the back-translation had and `digest`
+    what they were; `allowed` the codes that had something to let through; `patch` the way from there to the original.
+    """
+
+    format: str
+    count: int
+    digest: str
+    allowed: frozenset[str]
+    patch: list[dict[str, Any]]
+
+    @classmethod
+    def of(cls, format_: str, count: int, turns: list[Any], allowed: list[str], patch: list[dict[str, Any]]) -> Remainder:
+        return cls(format_, count, digest(turns), frozenset(allowed), patch)
+
+    def as_json(self) -> dict[str, Any]:
+        allowed = {"allowed": sorted(self.allowed)} if self.allowed else {}
+        return {"format": self.format, "count": self.count, "digest": self.digest, **allowed, "patch": self.patch}
+
+
+KEYS = {"format": str, "count": int, "digest": str, "allowed": list, "patch": list}
+
+
+def read_remainder(value: Any, format_: str) -> Remainder:
+    """A stored remainder that restores `format_`. Raises `Refused` with `bad_remainder` where it is none."""
+    if not isinstance(value, dict) or set(value) - {"allowed"} != set(KEYS) - {"allowed"}:
+        raise_all([Finding("bad_remainder", (), "a remainder is an object with format, count, digest and patch")])
+    for key, kind in KEYS.items():
+        if type(value.get(key, [])) is not kind:
+            raise_all([Finding("bad_remainder", (), f"{key} of the remainder is not a {kind.__name__}")])
+    if value["format"] != format_:
+        raise_all([Finding("bad_remainder", (), f"the remainder restores {value['format']!r:.40}, not {format_!r}")])
+    allowed = value.get("allowed", [])
+    unknown = [code for code in allowed if not (isinstance(code, str) and code in CODES and CODES[code].allowing)]
+    if unknown:
+        raise_all([Finding("bad_remainder", (), f"{unknown[0]!r:.60} is no code that can be allowed")])
+    return Remainder(value["format"], value["count"], value["digest"], frozenset(allowed), value["patch"])
+
+
+def restore(remainder: Remainder, document: Document, turns: list[Any], base: Path) -> Document:
+    """The original document. `document` is the back-translation as it was, `turns` its list of turns at `base`.
+
+    Raises `Refused` with `stale_remainder` where the part that the remainder speaks of has changed.
+    """
+    if digest(turns) != remainder.digest:
+        raise_all([Finding("stale_remainder", base, "the turns are not those that the remainder was made for")])
+    try:
+        return apply(remainder.patch, document)
+    except BadPatch as wrong:
+        raise_all([Finding("stale_remainder", base, f"the remainder does not fit: {wrong}")])
+        raise

@@ -1,0 +1,211 @@
+"""The table of spellings: differences that mean nothing to the other side.
+
+After a translation and its way back, the result may differ from the original only as a row here says, or in what the
+caller allowed to stay behind. Everything else is the refusal `not_reversible`. So a mapping that loses something is
+found out by each document that has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from turncodec.equality import same
+from turncodec.refusals import Path
+from turncodec.remainder import Op
+
+ABSENT = object()
+EMPTY = (None, "", [], ABSENT)
+
+
+def is_empty(value: Any) -> bool:
+    """Null, an empty string, an empty list, or nothing at all."""
+    return value is ABSENT or value is None or value == "" or value == []
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One step of a patch as a row sees it: what stood there, what will, and the elements around it."""
+
+    path: Path
+    old: Any
+    new: Any
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """One row: where (`*` is any key or index, the first step is the element), when, and why it means nothing."""
+
+    name: str
+    where: tuple[str, ...]
+    holds: Callable[[Change], bool]
+    why: str
+    source: str
+
+    def covers(self, change: Change) -> bool:
+        return (
+            len(self.where) == len(change.path)
+            and all(want in ("*", step) for want, step in zip(self.where, change.path, strict=True))
+            and self.holds(change)
+        )
+
+
+def _only_empty(change: Change) -> bool:
+    return is_empty(change.old) and is_empty(change.new)
+
+
+def _empty_content(change: Change) -> bool:
+    """Null, absent and "" are one beside calls or a refusal."""
+    beside = change.after.get("tool_calls") or change.after.get("refusal")
+    return bool(beside) and change.new != [] and _only_empty(change)
+
+
+def _text_beside_refusal(change: Change) -> bool:
+    one_part = [{"type": "text", "text": change.new}]
+    return bool(change.after.get("refusal")) and type(change.new) is str and same(change.old, one_part)
+
+
+def _refusal_part(change: Change) -> bool:
+    """The refusal stood as the last part of the content."""
+    refusal, content = change.before.get("refusal"), change.after.get("content")
+    parts = [*(change.before.get("content") or []), {"type": "refusal", "refusal": refusal}]
+    return same(content, parts)
+
+
+def _in_place(change: Change) -> bool:
+    return change.old is ABSENT and change.new == change.path[2]
+
+
+CHAT: tuple[Spelling, ...] = (
+    *(
+        Spelling(
+            "empty key",
+            ("*", key),
+            _only_empty,
+            "client libraries write keys that say nothing as null or empty",
+            "Chat Completions, message objects",
+        )
+        for key in ("refusal", "audio", "function_call", "annotations", "tool_calls", "name")
+    ),
+    Spelling(
+        "no content",
+        ("*", "content"),
+        _empty_content,
+        'null, absent and "" are three ways to say that there are only calls, or only a refusal',
+        "specification digest g2",
+    ),
+    Spelling(
+        "text beside a refusal",
+        ("*", "content"),
+        _text_beside_refusal,
+        "text and refusal are two parts of one content in Responses, so the text comes back as a part",
+        "specification digest g2",
+    ),
+    *(
+        Spelling(
+            "refusal as a part",
+            where,
+            _refusal_part,
+            "a refusal may stand beside the content or be its last part",
+            "specification digest g2",
+        )
+        for where in (("*", "refusal"), ("*", "content"), ("*", "content", "*"))
+    ),
+    Spelling(
+        "call without a type",
+        ("*", "tool_calls", "*", "type"),
+        lambda change: change.old == "function" and change.new is ABSENT,
+        "stored calls often lack the type; function is the only one that maps",
+        "Chat Completions, tool_calls[].type",
+    ),
+    Spelling(
+        "index of a call",
+        ("*", "tool_calls", "*", "index"),
+        _in_place,
+        "an index that is the place of the call, left over from a stream",
+        "Chat Completions, chunk delta.tool_calls[].index",
+    ),
+    Spelling(
+        "name of a tool result",
+        ("*", "name"),
+        lambda change: change.after.get("role") == "tool" and type(change.new) is str,
+        "the name of the function that the result answers, known from the call",
+        "Chat Completions, tool message",
+    ),
+)
+
+_ITEM_NULLS = ("phase", "namespace", "caller", "created_by", "name")
+_PART_NULLS = ("annotations", "logprobs", "detail", "filename", "file_data", "file_url", "file_id")
+
+RESPONSES: tuple[Spelling, ...] = (
+    Spelling(
+        "item id",
+        ("*", "id"),
+        lambda _: True,
+        "an id names the item to its own server; only call_id joins calls and outputs",
+        "Open Responses, Items: ids are opaque",
+    ),
+    Spelling(
+        "completed",
+        ("*", "status"),
+        lambda change: all(value in (None, "completed") or value is ABSENT for value in (change.old, change.new)),
+        "stored input items may lack the status; what is mapped is completed",
+        "Open Responses, Items: states",
+    ),
+    Spelling(
+        "message without a type",
+        ("*", "type"),
+        lambda change: change.old == "message" and change.new is ABSENT,
+        "an object with role and content is a message",
+        "Open Responses, the prose's own examples",
+    ),
+    *(
+        Spelling(
+            "null key",
+            ("*", key),
+            lambda change: change.new is None and change.old is ABSENT,
+            "client libraries write keys that say nothing as null",
+            "Open Responses, nullable properties",
+        )
+        for key in _ITEM_NULLS
+    ),
+    *(
+        Spelling(
+            "empty key of a part",
+            ("*", field, "*", key),
+            _only_empty,
+            "client libraries write keys that say nothing as null or empty",
+            "Open Responses, content parts",
+        )
+        for field in ("content", "output")
+        for key in _PART_NULLS
+    ),
+)
+
+REGROUPED = Spelling(
+    "bounds of a turn",
+    ("*",),
+    lambda _: False,
+    "what the assistant does at one go is one message in Chat and several items in Responses; which of them stood in "
+    "one message, and whether a text came before a call, has no place on the other side",
+    "specification digest g2, Grouping",
+)
+
+TABLES = {"chat": CHAT, "responses": RESPONSES}
+
+
+def unspelled(ops: Iterable[Op], before: list[Any], after: list[Any], place: dict[int, int], name: str) -> list[Path]:
+    """The places of the steps that no row covers. `place` gives, for an index of `after`, the one in `before`."""
+    table = TABLES[name]
+    found: list[Path] = []
+    for op in ops:
+        n = int(op.path[0])
+        old = ABSENT if op.op == "add" else op.old
+        new = ABSENT if op.op == "remove" else op.value
+        change = Change(op.path, old, new, before[place[n]], after[n])
+        if len(op.path) == 1 or not any(row.covers(change) for row in table):
+            found.append(op.path)
+    return found

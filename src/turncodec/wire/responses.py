@@ -1,0 +1,217 @@
+"""Open Responses 2026-04-24, core: the items and parts that a request may hold, and those that a response holds.
+
+The two shapes differ on purpose (specification, "Items"): on the way in most keys are optional and content may be a
+string; a response has every key. Items of other types are known here by name only, so that they can be refused by
+name. Keys typed as `None` alone are those that client libraries write as null where they have nothing to say.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Union
+
+from pydantic import Field, TypeAdapter
+from typing_extensions import NotRequired, TypedDict
+
+from turncodec.wire.closed import Json, closed
+
+Status = Literal["in_progress", "completed", "incomplete"]
+
+# ---------------------------------------------------------------- content parts
+
+
+@closed
+class CacheBreakpoint(TypedDict):
+    mode: Literal["explicit"]
+    ttl: NotRequired[Literal["30m", "12h"]]
+
+
+@closed
+class InputText(TypedDict):
+    type: Literal["input_text"]
+    text: str
+    prompt_cache_breakpoint: NotRequired[CacheBreakpoint]
+
+
+@closed
+class InputImage(TypedDict):
+    type: Literal["input_image"]
+    image_url: NotRequired[str | None]
+    detail: NotRequired[Literal["low", "high", "auto", "original"] | None]
+    file_id: NotRequired[str | None]
+
+
+@closed
+class InputFile(TypedDict):
+    type: Literal["input_file"]
+    filename: NotRequired[str | None]
+    file_data: NotRequired[str | None]
+    file_url: NotRequired[str | None]
+    file_id: NotRequired[str | None]
+
+
+@closed
+class InputVideo(TypedDict):
+    type: Literal["input_video"]
+    video_url: str
+
+
+@closed
+class UrlCitation(TypedDict):
+    type: Literal["url_citation"]
+    url: str
+    title: str
+    start_index: int
+    end_index: int
+
+
+@closed
+class TopLogProb(TypedDict):
+    token: str
+    logprob: float
+    bytes: list[int]
+
+
+@closed
+class LogProb(TypedDict):
+    token: str
+    logprob: float
+    bytes: list[int]
+    top_logprobs: list[TopLogProb]
+
+
+@closed
+class OutputText(TypedDict):
+    type: Literal["output_text"]
+    text: str
+    annotations: NotRequired[list[UrlCitation] | None]
+    logprobs: NotRequired[list[LogProb] | None]
+
+
+@closed
+class Refusal(TypedDict):
+    type: Literal["refusal"]
+    refusal: str
+
+
+Part = Annotated[
+    Union[InputText, OutputText, Refusal, InputImage, InputFile, InputVideo], Field(discriminator="type")
+]
+"""Every content part of the input. Which role may hold which: `PARTS_OF_ROLE`."""
+
+Content = Union[str, list[Part]]
+
+PARTS_OF_ROLE: dict[str, frozenset[str]] = {
+    "user": frozenset({"input_text", "input_image", "input_file"}),
+    "system": frozenset({"input_text"}),
+    "developer": frozenset({"input_text"}),
+    "assistant": frozenset({"output_text", "refusal"}),
+    "output": frozenset({"input_text", "input_image", "input_file", "input_video"}),
+}
+"""Part types by role of the message; `output` stands for the output of a function call."""
+
+# ---------------------------------------------------------------- items
+
+
+@closed
+class Message(TypedDict):
+    """A message of any of the four roles; `type` may be missing in stored data."""
+
+    type: NotRequired[Literal["message"]]
+    role: Literal["user", "system", "developer", "assistant"]
+    content: Content
+    id: NotRequired[str | None]
+    status: NotRequired[str | None]
+    phase: NotRequired[Literal["commentary", "final_answer"] | None]
+
+
+@closed
+class FunctionCall(TypedDict):
+    type: Literal["function_call"]
+    call_id: str
+    name: str
+    arguments: str
+    id: NotRequired[str | None]
+    status: NotRequired[Status | None]
+    namespace: NotRequired[str | None]
+    caller: NotRequired[None]
+    created_by: NotRequired[None]
+
+
+@closed
+class FunctionCallOutput(TypedDict):
+    type: Literal["function_call_output"]
+    call_id: str
+    output: Content
+    id: NotRequired[str | None]
+    status: NotRequired[Status | None]
+    namespace: NotRequired[str | None]
+    name: NotRequired[None]
+    caller: NotRequired[None]
+    created_by: NotRequired[None]
+
+
+@closed
+class SummaryText(TypedDict):
+    type: Literal["summary_text"]
+    text: str
+
+
+@closed
+class Reasoning(TypedDict):
+    """A reasoning item. `content` is null in a request and a list in a response; `encrypted_content` is opaque."""
+
+    type: Literal["reasoning"]
+    summary: list[SummaryText]
+    id: NotRequired[str | None]
+    content: NotRequired[list[Json] | None]
+    encrypted_content: NotRequired[str | None]
+    status: NotRequired[Status | None]
+
+
+@closed
+class Compaction(TypedDict):
+    type: Literal["compaction"]
+    encrypted_content: str
+    id: NotRequired[str | None]
+    created_by: NotRequired[str | None]
+
+
+@closed
+class ItemReference(TypedDict):
+    type: NotRequired[Literal["item_reference"] | None]
+    id: str
+
+
+MESSAGE = TypeAdapter[Message](Message)
+MESSAGES = TypeAdapter[list[Message]](list[Message])
+
+Portable = Annotated[Union[Message, FunctionCall, FunctionCallOutput], Field(discriminator="type")]
+
+ITEM: dict[str, TypeAdapter[Json]] = {
+    "message": MESSAGE,
+    "function_call": TypeAdapter(FunctionCall),
+    "function_call_output": TypeAdapter(FunctionCallOutput),
+    "reasoning": TypeAdapter(Reasoning),
+    "compaction": TypeAdapter(Compaction),
+    "item_reference": TypeAdapter(ItemReference),
+}
+"""The core items by type."""
+
+ELSEWHERE = frozenset({
+    "additional_tools",
+    "apply_patch_call", "apply_patch_call_output",
+    "code_interpreter_call",
+    "compaction_trigger",
+    "computer_call", "computer_call_output",
+    "configuration_update",
+    "custom_tool_call", "custom_tool_call_output",
+    "file_search_call",
+    "image_generation_call",
+    "local_shell_call", "local_shell_call_output",
+    "mcp_approval_request", "mcp_approval_response", "mcp_call", "mcp_list_tools",
+    "program", "program_output",
+    "shell_call", "shell_call_output",
+    "tool_search_call", "tool_search_output",
+    "web_search_call",
+})  # fmt: skip
+"""Item types that OpenAI's own API has and the core has not."""
