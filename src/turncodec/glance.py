@@ -78,10 +78,9 @@ def glance_at_messages(messages: list[Any]) -> Glance:
             if answering:
                 paired = paired and not waiting
                 answering = False
-            if calls is None:
-                if not plain or len(message) != 2:
-                    odd.append(n)
-            elif (
+            if calls is None and plain and len(message) == 2:
+                continue
+            if (
                 type(calls) is list
                 and calls
                 and (plain or content is None)
@@ -101,8 +100,7 @@ def glance_at_messages(messages: list[Any]) -> Glance:
                 paired = False
         else:
             odd.append(n)
-            if waiting:
-                paired = False
+            paired = paired and not waiting and role in ("user", "system", "developer")
     return Glance(odd, paired)
 
 

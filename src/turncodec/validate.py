@@ -43,9 +43,9 @@ def type_findings(adapter: TypeAdapter[Any], value: Any) -> Iterator[Finding]:
 
 def finding_of(kind: str, loc: tuple[int | str, ...], said: str, value: Any) -> Finding | None:
     """One error of the types as a finding, or None where another error says the same better."""
-    path, rest = walk(value, loc)
+    path, rest, ends_in_word = walk(value, loc)
     here = at(value, path)
-    if kind in ("string_type", "list_type", "none_required", "dict_type", "model_attributes_type") and rest:
+    if kind in ("string_type", "list_type") and ends_in_word:
         branch = rest[-1].partition("[")[0]
         if type(here) is list and branch != "list":
             return None
@@ -68,8 +68,9 @@ def finding_of(kind: str, loc: tuple[int | str, ...], said: str, value: Any) -> 
     return Finding("malformed", path, said[:1].lower() + said[1:] + f", got {spelled(here)}")
 
 
-def walk(value: Any, loc: tuple[int | str, ...]) -> tuple[Path, tuple[str, ...]]:
-    """Split the location of an error into the path that exists in the value and the words that are no part of it.
+def walk(value: Any, loc: tuple[int | str, ...]) -> tuple[Path, tuple[str, ...], bool]:
+    """Split the location of an error into the path that exists in the value and the words that are no part of it;
+    and whether it ends in such a word.
 
     The types put the names of union branches between the keys. Right after an entry of a list, a word that is the
     entry's own `type` or `role` is such a name; everywhere else one that is no key of the object is.
@@ -90,7 +91,7 @@ def walk(value: Any, loc: tuple[int | str, ...]) -> tuple[Path, tuple[str, ...]]
         else:
             rest.append(str(step))
             entered = False
-    return tuple(path), tuple(rest)
+    return tuple(path), tuple(rest), bool(rest) and (not path or loc[-1] != path[-1])
 
 
 def at(value: Any, path: Path) -> Any:
@@ -263,13 +264,15 @@ def chat_part_findings(message: dict[str, Any], bad: set[Path]) -> Iterator[Find
             yield wrong_place(kind, role, path)
         elif kind == "input_audio":
             yield Finding("audio", path, "items have no audio", leave=path)
-        elif kind == "image_url" and not touched(bad, (*path, "image_url")):
+        elif touched(bad, (*path, kind)):
+            continue
+        elif kind == "image_url":
             image = part["image_url"]
             if image.get("detail") == "original":
                 leave = (*path, "image_url", "detail")
                 yield Finding("image_detail", leave, "the core has only low, high and auto", leave=leave)
             yield from too_long(image["url"], (*path, "image_url", "url"), LONGEST_IMAGE_URL)
-        elif kind == "file" and not touched(bad, (*path, "file")):
+        elif kind == "file":
             if "file_id" in part["file"]:
                 yield Finding("file_id", (*path, "file", "file_id"), "items name no file by its id", leave=path)
             yield from too_long(part["file"].get("file_data"), (*path, "file", "file_data"), LONGEST_FILE_DATA)

@@ -83,7 +83,8 @@ class LogProb(TypedDict):
 class OutputText(TypedDict):
     type: Literal["output_text"]
     text: str
-    annotations: NotRequired[list[UrlCitation] | None]
+    annotations: NotRequired[list[Json] | None]
+    """`UrlCitation` in the core; OpenAI's own API has more."""
     logprobs: NotRequired[list[LogProb] | None]
 
 
