@@ -6,46 +6,84 @@ found and what to say instead.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from turncodec.formats import Format
+from turncodec.mapping.parameters import PARAMETERS
 from turncodec.refusals import Finding, Path, raise_all
+from turncodec.remainder import Op
+from turncodec.request import Request, Row
+from turncodec.transcript import Transcript
 
 KINDS = ("transcript", "request", "row")
 
 
+class Subject(Protocol):
+    """What is translated: a transcript, a request, ... . Paths begin at its value."""
+
+    format: Format
+    turns: Transcript
+    back: Any
+    """The back-translation, once proved."""
+    count: int
+    """How many turns the translation has."""
+
+    def examine(self) -> list[Finding]: ...
+    def allow(self, codes: Collection[str]) -> list[Finding]: ...
+    def map(self) -> Any: ...
+    def prove(self, mapped: Any) -> list[Op]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the transcript of a document stands."""
+    """What a document is, and where the subject and its list of turns stand in it."""
 
-    kind: str
-    path: Path
-    """In the document as given."""
-    target: Path
-    """In the translated document."""
-
-    @property
-    def turned(self) -> Layout:
-        """The layout of the translated document."""
-        return Layout(self.kind, self.target, self.path)
+    subject: Subject
+    path: Path = ()
+    target: Path = ()
+    """Where the translated subject stands in the translated document."""
+    turns_path: Path = ()
+    turns_target: Path = ()
 
 
 def layout_of(document: Any, format_: Format, kind: str | None = None, at: Path | None = None) -> Layout:
-    """The layout of a document in `format_`. Raises `Refused` where it has none."""
+    """The layout of a document in `format_`. Raises `Refused` where it has none, ValueError for an unknown kind."""
+    if kind is not None and kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
     if at is not None:
-        raise_all(nothing_at(document, at, format_))
-        key = format_.other.key if at and at[-1] == format_.key else None
-        return Layout("row", at, at if key is None else (*at[:-1], key))
-    if isinstance(document, list):
-        return Layout("transcript", (), ())
+        return layout_at(document, format_, at)
+    if isinstance(document, list) and kind in (None, "transcript"):
+        return Layout(Transcript(document, format_))
     raise_all(no_transcript(document, format_))
-    return Layout(kind or kind_of(document, format_), (format_.key,), (format_.other.key,))
+    subject = (Request if (kind or kind_of(document, format_)) == "request" else row)(document, format_)
+    return Layout(subject, (), (), (format_.key,), (format_.other.key,))
+
+
+def row(document: dict[str, Any], format_: Format) -> Row:
+    return Row(document, format_, format_.key)
+
+
+def layout_at(document: Any, format_: Format, at: Path) -> Layout:
+    """The layout of a document whose list of turns stands at a path: a row is around it, or only a list."""
+    raise_all(nothing_at(document, at, format_))
+    holder = get_at(document, at[:-1]) if at else document
+    if not at or not isinstance(holder, dict):
+        return Layout(Transcript(get_at(document, at), format_), at, at, at, at)
+    subject = Row(holder, format_, str(at[-1]))
+    return Layout(subject, at[:-1], at[:-1], at, (*at[:-1], subject.target))
 
 
 def kind_of(document: dict[str, Any], format_: Format) -> str:
-    return "request" if "model" in document or set(document) == {format_.key} else "row"
+    """A request names a model, or holds nothing but what a request may hold; everything else is a row."""
+    return "request" if "model" in document or document.keys() <= REQUEST_KEYS[format_.name] else "row"
 
+
+REQUEST_KEYS = {
+    side: frozenset(getattr(row, side).partition(".")[0].partition("[")[0] for row in PARAMETERS) - {""}
+    for side in ("chat", "responses")
+}
 
 def nothing_at(document: Any, at: Path, format_: Format) -> list[Finding]:
     value = document

@@ -340,6 +340,21 @@ _TABLE = (
         None,
         '{"messages": [{"role": "user", "content": "... more than 10,485,760 characters ..."}]}',
     ),
+    # requests
+    Code(
+        "hosted_tool",
+        "A tool that one provider runs itself (web search, code interpreter and the like).",
+        "offer a function of your own instead",
+        "the tool is kept in the remainder",
+        '{"model": "m", "input": "hi", "tools": [{"type": "web_search"}]}',
+    ),
+    Code(
+        "limit",
+        "A value that Open Responses does not take: too small, too large, too long or too many.",
+        "choose a value inside the limit",
+        "the value is kept in the remainder",
+        '{"model": "m", "messages": [{"role": "user", "content": "hi"}], "max_completion_tokens": 8}',
+    ),
     # messages
     Code(
         "empty_message",

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from turncodec.equality import same
-from turncodec.refusals import CODES, Finding, Path, path_of, pointer, raise_all
+from turncodec.refusals import CODES, Finding, Path, Refused, path_of, pointer, raise_all
 
 Document = Any
 
@@ -188,8 +188,8 @@ class Remainder:
     patch: list[dict[str, Any]]
 
     @classmethod
-    def of(cls, format_: str, count: int, turns: list[Any], allowed: list[str], patch: list[dict[str, Any]]) -> Remainder:
-        return cls(format_, count, digest(turns), frozenset(allowed), patch)
+    def of(cls, format_: str, count: int, concerned: Any, allowed: list[str], patch: list[dict[str, Any]]) -> Remainder:
+        return cls(format_, count, digest(concerned), frozenset(allowed), patch)
 
     def as_json(self) -> dict[str, Any]:
         allowed = {"allowed": sorted(self.allowed)} if self.allowed else {}
@@ -215,15 +215,35 @@ def read_remainder(value: Any, format_: str) -> Remainder:
     return Remainder(value["format"], value["count"], value["digest"], frozenset(allowed), value["patch"])
 
 
-def restore(remainder: Remainder, document: Document, turns: list[Any], base: Path) -> Document:
-    """The original document. `document` is the back-translation as it was, `turns` its list of turns at `base`.
+def spoken_of(patch: list[dict[str, Any]], document: Document, turns: Path) -> dict[str, Any]:
+    """The part of a back-translation that a remainder speaks of: its list of turns (at the path `turns`), and each
+    neighbour of the list that a step of the patch changes."""
+    depth = len(turns)
+    places = {step[:depth] for step in map(path_of, (step["path"] for step in patch))} | {turns}
+    concerned = {pointer(place): value_at(document, place) for place in sorted(places, key=pointer)}
+    return {place: value for place, value in concerned.items() if value is not _NOTHING}
+
+
+_NOTHING = object()
+
+
+def value_at(document: Document, path: Path) -> Any:
+    for step in path:
+        try:
+            document = document[step]
+        except (KeyError, IndexError, TypeError):
+            return _NOTHING
+    return document
+
+
+def restore(remainder: Remainder, document: Document, turns: Path) -> Document:
+    """The original document from its back-translation as it was, whose list of turns stands at a path.
 
     Raises `Refused` with `stale_remainder` where the part that the remainder speaks of has changed.
     """
-    if digest(turns) != remainder.digest:
-        raise_all([Finding("stale_remainder", base, "the turns are not those that the remainder was made for")])
     try:
-        return apply(remainder.patch, document)
-    except BadPatch as wrong:
-        raise_all([Finding("stale_remainder", base, f"the remainder does not fit: {wrong}")])
-        raise
+        if digest(spoken_of(remainder.patch, document, turns)) == remainder.digest:
+            return apply(remainder.patch, document)
+    except (BadPatch, KeyError, TypeError, ValueError) as wrong:
+        raise_all([Finding("stale_remainder", turns, f"the remainder does not fit: {wrong}")])
+    raise Refused([Finding("stale_remainder", turns, "these are not the turns that the remainder was made for").refusal()])

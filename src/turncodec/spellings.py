@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from turncodec.equality import same
+from turncodec.mapping.parameters import PARAMETERS
+from turncodec.mapping.tools import can_be_strict
 from turncodec.refusals import Path
 from turncodec.remainder import Op
 
@@ -209,3 +211,91 @@ def unspelled(ops: Iterable[Op], before: list[Any], after: list[Any], place: dic
         if len(op.path) == 1 or not any(row.covers(change) for row in table):
             found.append(op.path)
     return found
+
+
+# ---------------------------------------------------------------- parameters of a request
+
+
+def says_nothing(value: Any) -> bool:
+    """Null, or an object of nothing else."""
+    return value is None or (isinstance(value, dict) and all(map(says_nothing, value.values())))
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One row for the parameters of requests: when a step of the patch means nothing, and why."""
+
+    name: str
+    side: str
+    """chat, responses, or both."""
+    holds: Callable[[Op, Any, Any], bool]
+    """The step, the back-translation and the original."""
+    why: str
+
+
+def _neutral(op: Op, before: Any, after: Any) -> bool:
+    if op.op != "add":
+        return False
+    if op.path == ("include",) and op.value == []:
+        return True
+    if op.path == ("logprobs",) and op.value is False:
+        return True
+    name = ".".join(map(str, op.path))
+    rows = [row for row in PARAMETERS if name in (row.chat, row.responses)]
+    return any(same(op.value, value) for row in rows for value in row.neutral)
+
+
+def _older_name(op: Op, before: Any, after: Any) -> bool:
+    old, new = before.get("max_completion_tokens"), after.get("max_tokens")
+    return op.path in (("max_tokens",), ("max_completion_tokens",)) and old is not None and same(old, new)
+
+
+def _chat_strict(op: Op, before: Any, after: Any) -> bool:
+    return _of_tools(op, 4, "strict") and op.op == "add" and op.value in (False, None)
+
+
+def _responses_strict(op: Op, before: Any, after: Any) -> bool:
+    if not (_of_tools(op, 3, "strict") and isinstance(op.old, bool) and op.value is None):
+        return False
+    return op.op in ("remove", "replace") and op.old == can_be_strict(after["tools"][op.path[1]].get("parameters"))
+
+
+def _of_tools(op: Op, length: int, key: str) -> bool:
+    return op.path[:1] == ("tools",) and len(op.path) == length and op.path[-1] == key
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        "null parameter",
+        "both",
+        lambda op, before, after: op.op == "add" and says_nothing(op.value),
+        "null, or an object with nothing but nulls in it, gives no value",
+    ),
+    Setting("default", "both", _neutral, "a value that says no more than leaving the parameter out"),
+    Setting("older name", "chat", _older_name, "max_tokens is the deprecated name of max_completion_tokens"),
+    Setting("strict", "chat", _chat_strict, "strict is false in Chat where it is left out"),
+    Setting(
+        "strict",
+        "responses",
+        _responses_strict,
+        "strict is true in Responses where it is left out and the schema can be strict",
+    ),
+    Setting(
+        "instructions",
+        "responses",
+        lambda op, before, after: op.path == ("instructions",) and op.op == "add" and type(op.value) is str,
+        "Chat says instructions in a system message in front",
+    ),
+    Setting(
+        "mode",
+        "responses",
+        lambda op, before, after: op.path == ("tool_choice", "mode") and op.old == "auto" and op.value is None,
+        "the mode of allowed_tools is auto where it is left out",
+    ),
+)
+
+
+def unspelled_parameters(ops: Iterable[Op], before: Any, after: Any, side: str) -> list[Path]:
+    """The places of the steps that no row of `SETTINGS` covers."""
+    rows = [row for row in SETTINGS if row.side in (side, "both")]
+    return [op.path for op in ops if not any(row.holds(op, before, after) for row in rows)]

@@ -39,6 +39,8 @@ class Transcript:
         self.resolved = self.elements
         self.origin: list[int] | None = None
         self.again: Elements = []
+        self.count = 0
+        self.turns = self
 
     def examine(self) -> list[Finding]:
         """What is wrong with it, or has no place in the other format."""
@@ -66,7 +68,8 @@ class Transcript:
 
     def prove(self, mapped: Elements) -> list[Op]:
         """Translate back and compare: the steps from there to the original. Raises `NotReversible`."""
-        self.again = self.format.other.map(mapped)
+        self.count = len(mapped)
+        self.again = self.back = self.format.other.map(mapped)
         ops = explain(self.again, self.resolved, self.format)
         if self.origin is not None:
             ops += list_difference(self.resolved, self.elements, self.origin)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from turncodec.documents import Layout, get_at, layout_of, put_at
-from turncodec.equality import json_faults, same
+from turncodec.equality import same
 from turncodec.formats import CHAT, RESPONSES, Format
 from turncodec.refusals import Finding, Path, Refusal, Refused, allowed_codes, path_of, raise_all
-from turncodec.remainder import Remainder, apply, read_remainder, restore
+from turncodec.remainder import Remainder, apply, read_remainder, restore, spoken_of
 from turncodec.transcript import NotReversible, Transcript
 
 Json = Any
@@ -92,82 +92,79 @@ def source_of(to: str) -> Format:
 def translate(
     document: Json,
     source: Format,
-    kind: str | None,
-    allow: str | Collection[str],
-    at: str | None,
-    remainder: dict[str, Any] | None,
+    kind: str | None = None,
+    allow: str | Collection[str] = (),
+    at: str | None = None,
+    remainder: dict[str, Any] | None = None,
 ) -> Translation:
-    """The one function behind both directions."""
-    codes = allowed_codes(allow)
+    """The one function behind both directions: validate, allow, map, prove."""
+    codes = allowed_codes(allow) if allow else frozenset()
     belonging = None if remainder is None else read_remainder(remainder, source.other.name)
     if belonging:
         codes |= belonging.allowed
     document = plain(document)
     layout = layout_of(document, source, kind, None if at is None else path_of(at))
-    turns = Transcript(get_at(document, layout.path), source)
+    subject = layout.subject
 
-    findings = outside(document, layout) + [f.under(layout.path) for f in turns.examine()]
-    raise_all(f for f in findings if f.code not in codes or not f.can_be_allowed)
-    raise_all(f.under(layout.path) for f in turns.allow(codes))
+    findings = subject.examine()
+    if findings:
+        raise_all(f.under(layout.path) for f in findings if f.code not in codes or not f.can_be_allowed)
+        raise_all(f.under(layout.path) for f in subject.allow(codes))
 
-    mapped = turns.map()
+    mapped = subject.map()
     translated = put_at(document, layout.path, layout.target, mapped)
     used = sorted({f.code for f in findings})
-    translation = Translation(translated, prove(document, layout, turns, mapped, used))
+    translation = Translation(translated, prove(document, layout, mapped, used))
     if belonging is None:
         return translation
-    return replace(translation, document=restored(translation, belonging, layout, turns))
+    return replace(translation, document=restored(translation.document, belonging, layout))
 
 
-def outside(document: Json, layout: Layout) -> list[Finding]:
-    """What is not JSON in the columns beside the transcript."""
-    if not layout.path:
-        return []
-    return list(json_faults(put_at(document, layout.path, layout.path, None)))
-
-
-def prove(document: Json, layout: Layout, turns: Transcript, mapped: Json, used: list[str]) -> dict[str, Any] | None:
+def prove(document: Json, layout: Layout, mapped: Json, used: list[str]) -> dict[str, Any] | None:
     """The remainder of a translation, or None where it alone comes back. Raises `Refused` with `not_reversible`."""
+    subject = layout.subject
     try:
-        ops = [op.under(layout.path) for op in turns.prove(mapped)]
+        ops = subject.prove(mapped)
     except NotReversible as lost:
-        raise_all(not_reversible(layout.path + path) for path in lost.paths)
-        raise
+        raise Refused(not_reversible(layout.path + path).refusal() for path in lost.paths) from None
     if not ops and not used:
         return None
-    patch = [op.as_json() for op in ops]
-    back = put_at(document, layout.path, layout.path, turns.again)
+    patch = [op.under(layout.path).as_json() for op in ops]
+    back = put_at(document, layout.path, layout.path, subject.back)
     if not same(apply(patch, back), document):
         raise_all([not_reversible(layout.path)])
-    return Remainder.of(turns.format.name, len(mapped), turns.again, used, patch).as_json()
+    concerned = spoken_of(patch, back, layout.turns_path)
+    return Remainder.of(subject.format.name, subject.count, concerned, used, patch).as_json()
 
 
 def not_reversible(path: Path) -> Finding:
     return Finding("not_reversible", path, "the way back gives something else here")
 
 
-def restored(translation: Translation, belonging: Remainder, layout: Layout, turns: Transcript) -> Json:
+def restored(document: Json, belonging: Remainder, layout: Layout) -> Json:
     """The original that a remainder belongs to, with whatever was added after it."""
-    base = layout.target
+    turns, base = layout.subject.turns, layout.turns_target
     own, grown = turns.resolved[: belonging.count], turns.resolved[belonging.count :]
-    first = turns.format.map(own)
-    document = restore(belonging, put_at(translation.document, base, base, first), first, base)
-    return append(document, base, turns.format.map(grown)) if grown else document
+    first = put_at(document, base, base, turns.format.map(own))
+    whole = restore(belonging, first, base)
+    return append(whole, base, turns.format.map(grown), turns.format.other) if grown else whole
 
 
-def append(document: Json, path: Path, turns: list[Any]) -> Json:
+def append(document: Json, path: Path, turns: list[Any], format_: Format) -> Json:
     """A document whose list of turns has grown."""
     value = get_at(document, path)
-    return put_at(document, path, path, [*Transcript(value, RESPONSES).elements, *turns])
+    return put_at(document, path, path, [*Transcript(value, format_).elements, *turns])
 
 
 def plain(value: Any) -> Any:
     """A document of dicts and lists: objects of client libraries (anything with `model_dump`) as what they were made
-    from, keys that were never set left out."""
-    if isinstance(value, dict | list | str):
-        return [plain(entry) if hasattr(entry, "model_dump") else entry for entry in value] if (
-            isinstance(value, list) and any(hasattr(entry, "model_dump") for entry in value)
-        ) else value
+    from, keys that were never set left out. Such objects may also stand as messages or items in a list."""
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json", exclude_unset=True)
+    if type(value) is list and set(map(type, value)) - {dict}:
+        return [plain(entry) if hasattr(entry, "model_dump") else entry for entry in value]
+    if type(value) is dict:
+        for key in ("messages", "input"):
+            if type(value.get(key)) is list and set(map(type, value[key])) - {dict}:
+                value = {**value, key: plain(value[key])}
     return value

@@ -28,23 +28,27 @@ RESPONSES_PARTS = frozenset({"input_text", "output_text", "input_image", "input_
 # ---------------------------------------------------------------- what the types found
 
 
-def type_findings(adapter: TypeAdapter[Any], value: Any) -> Iterator[Finding]:
-    """A finding for each thing that is wrong with the type of a value, in the order of the document."""
+def type_findings(adapter: TypeAdapter[Any], value: Any, tagged: bool = False) -> Iterator[Finding]:
+    """A finding for each thing that is wrong with the type of a value. `tagged`: the type is itself a union."""
     try:
         adapter.validate_python(value)
     except ValidationError as invalid:
         seen: set[tuple[str, Path]] = set()
         for error in invalid.errors(include_url=False, include_context=False):
-            finding = finding_of(error["type"], error["loc"], error["msg"], value)
-            if finding and (finding.message, finding.path) not in seen:
-                seen.add((finding.message, finding.path))
+            path, rest, ends_in_word = walk(value, error["loc"], tagged)
+            finding = finding_of(error["type"], path, rest, ends_in_word, error["msg"], at(value, path))
+            # Each branch of a union complains; the first one speaks for all.
+            what = "union" if ends_in_word and error["type"] != "missing" else finding.message if finding else ""
+            if finding and (what, finding.path) not in seen:
+                seen.add((what, finding.path))
                 yield finding
 
 
-def finding_of(kind: str, loc: tuple[int | str, ...], said: str, value: Any) -> Finding | None:
-    """One error of the types as a finding, or None where another error says the same better."""
-    path, rest, ends_in_word = walk(value, loc)
-    here = at(value, path)
+def finding_of(
+    kind: str, path: Path, rest: tuple[str, ...], ends_in_word: bool, said: str, here: Any
+) -> Finding | None:
+    """One error of the types as a finding, or None where another error says the same better. `here` is the value at
+    the path."""
     if kind in ("string_type", "list_type") and ends_in_word:
         branch = rest[-1].partition("[")[0]
         if type(here) is list and branch != "list":
@@ -68,16 +72,17 @@ def finding_of(kind: str, loc: tuple[int | str, ...], said: str, value: Any) -> 
     return Finding("malformed", path, said[:1].lower() + said[1:] + f", got {spelled(here)}")
 
 
-def walk(value: Any, loc: tuple[int | str, ...]) -> tuple[Path, tuple[str, ...], bool]:
+def walk(value: Any, loc: tuple[int | str, ...], tagged: bool) -> tuple[Path, tuple[str, ...], bool]:
     """Split the location of an error into the path that exists in the value and the words that are no part of it;
     and whether it ends in such a word.
 
-    The types put the names of union branches between the keys. Right after an entry of a list, a word that is the
-    entry's own `type` or `role` is such a name; everywhere else one that is no key of the object is.
+    The types put the names of union branches between the keys. Right after an entry of a list (or at the start, where
+    the whole is `tagged`), a word that is the entry's own `type` or `role` is such a name; everywhere else one that is
+    no key of the object is.
     """
     path: list[int | str] = []
     rest: list[str] = []
-    entered = True
+    entered = tagged
     for step in loc:
         if isinstance(value, list) and isinstance(step, int) and step < len(value):
             value, entered = value[step], True
@@ -211,7 +216,7 @@ def _message_findings(message: dict[str, Any]) -> Iterator[Finding]:
         return
     others, rest = split_calls(message)
     yield from others
-    found = list(type_findings(chat.MESSAGE, rest))
+    found = list(type_findings(chat.MESSAGE, rest, tagged=True))
     yield from found
     bad = {f.path for f in found}
     yield from chat_part_findings(message, bad)

@@ -202,3 +202,135 @@ MESSAGES = TypeAdapter[list[Message]](list[Message])
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 
 __all__ = ["MESSAGE", "MESSAGES", "PARTS_OF_ROLE", "ROLES", "Json"]
+
+# ---------------------------------------------------------------- requests
+
+
+@closed
+class FunctionDefinition(TypedDict):
+    name: str
+    description: NotRequired[str | None]
+    parameters: NotRequired[dict[str, Json] | None]
+    strict: NotRequired[bool | None]
+
+
+@closed
+class FunctionTool(TypedDict):
+    type: Literal["function"]
+    function: FunctionDefinition
+
+
+@closed
+class NameOfFunction(TypedDict):
+    name: str
+
+
+@closed
+class ForcedFunction(TypedDict):
+    type: Literal["function"]
+    function: NameOfFunction
+
+
+@closed
+class AllowedTools(TypedDict):
+    mode: Literal["auto", "required"]
+    tools: list[ForcedFunction]
+
+
+@closed
+class AllowedToolsChoice(TypedDict):
+    type: Literal["allowed_tools"]
+    allowed_tools: AllowedTools
+
+
+ToolChoice = Annotated[Union[ForcedFunction, AllowedToolsChoice], Field(discriminator="type")]
+
+
+@closed
+class JsonSchema(TypedDict):
+    name: str
+    schema: NotRequired[dict[str, Json]]
+    description: NotRequired[str]
+    strict: NotRequired[bool | None]
+
+
+@closed
+class TextFormat(TypedDict):
+    type: Literal["text"]
+
+
+@closed
+class JsonSchemaFormat(TypedDict):
+    type: Literal["json_schema"]
+    json_schema: JsonSchema
+
+
+@closed
+class JsonObjectFormat(TypedDict):
+    type: Literal["json_object"]
+
+
+ResponseFormat = Annotated[Union[TextFormat, JsonSchemaFormat, JsonObjectFormat], Field(discriminator="type")]
+
+
+@closed
+class StreamOptions(TypedDict):
+    include_usage: NotRequired[bool | None]
+    include_obfuscation: NotRequired[bool | None]
+
+
+@closed
+class LegacyFunction(TypedDict):
+    name: str
+    description: NotRequired[str]
+    parameters: NotRequired[dict[str, Json]]
+
+
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+
+
+@closed
+class Request(TypedDict):
+    """The body of a request. The messages and tools are examined one by one, so that each fault has its place."""
+
+    model: NotRequired[str]
+    messages: list[Json]
+    tools: NotRequired[list[Json] | None]
+    tool_choice: NotRequired[Literal["none", "auto", "required"] | ToolChoice | None]
+    parallel_tool_calls: NotRequired[bool | None]
+    response_format: NotRequired[ResponseFormat | None]
+    verbosity: NotRequired[Literal["low", "medium", "high"] | None]
+    reasoning_effort: NotRequired[Effort | None]
+    max_completion_tokens: NotRequired[int | None]
+    max_tokens: NotRequired[int | None]
+    temperature: NotRequired[float | None]
+    top_p: NotRequired[float | None]
+    presence_penalty: NotRequired[float | None]
+    frequency_penalty: NotRequired[float | None]
+    logprobs: NotRequired[bool | None]
+    top_logprobs: NotRequired[int | None]
+    stream: NotRequired[bool | None]
+    stream_options: NotRequired[StreamOptions | None]
+    metadata: NotRequired[dict[str, str] | None]
+    store: NotRequired[bool | None]
+    service_tier: NotRequired[Literal["auto", "default", "flex", "scale", "priority", "fast"] | None]
+    safety_identifier: NotRequired[str | None]
+    prompt_cache_key: NotRequired[str | None]
+    functions: NotRequired[list[LegacyFunction] | None]
+    function_call: NotRequired[Literal["none", "auto"] | NameOfFunction | None]
+    n: NotRequired[int | None]
+    modalities: NotRequired[list[str] | None]
+    stop: NotRequired[str | list[str] | None]
+    seed: NotRequired[int | None]
+    logit_bias: NotRequired[dict[str, int | float] | None]
+    user: NotRequired[str | None]
+    audio: NotRequired[Json]
+    prediction: NotRequired[Json]
+    web_search_options: NotRequired[Json]
+    moderation: NotRequired[Json]
+    prompt_cache_options: NotRequired[Json]
+    prompt_cache_retention: NotRequired[str | None]
+
+
+REQUEST = TypeAdapter[Request](Request)
+TOOL = TypeAdapter[FunctionTool](FunctionTool)

@@ -216,3 +216,116 @@ ELSEWHERE = frozenset({
     "web_search_call",
 })  # fmt: skip
 """Item types that OpenAI's own API has and the core has not."""
+
+# ---------------------------------------------------------------- requests
+
+
+@closed
+class FunctionTool(TypedDict):
+    type: Literal["function"]
+    name: str
+    description: NotRequired[str | None]
+    parameters: NotRequired[dict[str, Json] | None]
+    strict: NotRequired[bool | None]
+
+
+@closed
+class ForcedFunction(TypedDict):
+    type: Literal["function"]
+    name: str
+
+
+@closed
+class AllowedToolsChoice(TypedDict):
+    type: Literal["allowed_tools"]
+    tools: list[ForcedFunction]
+    mode: NotRequired[Literal["none", "auto", "required"] | None]
+
+
+ToolChoice = Annotated[Union[ForcedFunction, AllowedToolsChoice], Field(discriminator="type")]
+
+
+@closed
+class TextFormat(TypedDict):
+    type: Literal["text"]
+
+
+@closed
+class JsonSchemaFormat(TypedDict):
+    type: Literal["json_schema"]
+    name: str
+    schema: NotRequired[dict[str, Json] | None]
+    description: NotRequired[str | None]
+    strict: NotRequired[bool | None]
+
+
+@closed
+class JsonObjectFormat(TypedDict):
+    type: Literal["json_object"]
+
+
+Format = Annotated[Union[TextFormat, JsonSchemaFormat, JsonObjectFormat], Field(discriminator="type")]
+
+
+@closed
+class TextSettings(TypedDict):
+    format: NotRequired[Format | None]
+    verbosity: NotRequired[Literal["low", "medium", "high"] | None]
+
+
+@closed
+class ReasoningSettings(TypedDict):
+    effort: NotRequired[Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None]
+    summary: NotRequired[Literal["concise", "detailed", "auto"] | None]
+
+
+@closed
+class StreamOptions(TypedDict):
+    include_obfuscation: NotRequired[bool | None]
+
+
+@closed
+class Request(TypedDict):
+    """The body of a request. Items and tools are examined one by one, so that each fault has its place. The keys of
+    OpenAI's own API stand here so that they can be refused by name."""
+
+    model: NotRequired[str | None]
+    input: str | list[Json]
+    instructions: NotRequired[str | None]
+    tools: NotRequired[list[Json] | None]
+    tool_choice: NotRequired[Literal["none", "auto", "required"] | ToolChoice | None]
+    parallel_tool_calls: NotRequired[bool | None]
+    text: NotRequired[TextSettings | None]
+    reasoning: NotRequired[ReasoningSettings | None]
+    max_output_tokens: NotRequired[int | None]
+    max_tool_calls: NotRequired[int | None]
+    temperature: NotRequired[float | None]
+    top_p: NotRequired[float | None]
+    presence_penalty: NotRequired[float | None]
+    frequency_penalty: NotRequired[float | None]
+    include: NotRequired[list[str] | None]
+    top_logprobs: NotRequired[int | None]
+    stream: NotRequired[bool | None]
+    stream_options: NotRequired[StreamOptions | None]
+    metadata: NotRequired[dict[str, str] | None]
+    store: NotRequired[bool | None]
+    background: NotRequired[bool | None]
+    truncation: NotRequired[Literal["auto", "disabled"] | None]
+    service_tier: NotRequired[Literal["auto", "default", "flex", "scale", "priority", "fast"] | None]
+    safety_identifier: NotRequired[str | None]
+    prompt_cache_key: NotRequired[str | None]
+    previous_response_id: NotRequired[str | None]
+    access_programs: NotRequired[Json]
+    background_options: NotRequired[Json]
+    context_management: NotRequired[Json]
+    conversation: NotRequired[Json]
+    image: NotRequired[Json]
+    moderation: NotRequired[Json]
+    prompt: NotRequired[Json]
+    prompt_cache_options: NotRequired[Json]
+    prompt_cache_retention: NotRequired[Json]
+    user: NotRequired[str | None]
+
+
+REQUEST = TypeAdapter[Request](Request)
+TOOL = TypeAdapter[FunctionTool](FunctionTool)

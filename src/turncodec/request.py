@@ -1,0 +1,357 @@
+"""A request on its way: its turns, its tools and every other parameter; and a row, which has only turns and tools.
+
+What a parameter corresponds to is said in `mapping.parameters`; here is what stands in its way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+from turncodec.equality import json_faults
+from turncodec.formats import CHAT, Format
+from turncodec.mapping.parameters import (
+    LOGPROBS,
+    MISSING,
+    PARAMETERS,
+    get,
+    parameters_to_chat,
+    parameters_to_responses,
+)
+from turncodec.mapping.tools import tool_to_chat, tool_to_responses
+from turncodec.refusals import Finding, Path
+from turncodec.remainder import Op, difference
+from turncodec.spellings import unspelled_parameters
+from turncodec.transcript import Elements, NotReversible, Transcript
+from turncodec.validate import in_order, name_findings, type_findings
+from turncodec.wire import chat, responses
+
+Body = dict[str, Any]
+
+EFFORTS = ("none", "low", "medium", "high", "xhigh")
+TIERS = ("auto", "default", "flex", "priority")
+
+# ---------------------------------------------------------------- the body of a request
+
+
+class Request:
+    """The body of a request in one format."""
+
+    def __init__(self, value: Body, format_: Format) -> None:
+        self.value, self.format, self.key = value, format_, format_.key
+        self.turns = Transcript(value[self.key], format_)
+        self.rest = self.resolved = {key: value for key, value in value.items() if key != self.key}
+        self.again: Elements = []
+        self.count = 0
+
+    def examine(self) -> list[Finding]:
+        """What is wrong with it, or has no place in the other format."""
+        findings = list(json_faults(self.rest))
+        if not findings:
+            wire = chat if self.format is CHAT else responses
+            found = [as_value(f) for f in type_findings(wire.REQUEST, {**self.value, self.key: []})]
+            rules = chat_rules if self.format is CHAT else responses_rules
+            findings = found + [
+                finding
+                for finding in [*rules(self.rest, {f.path for f in found}), *tools_findings(self.rest, self.format)]
+                if not any(bad.path == finding.path[: len(bad.path)] for bad in found)
+            ]
+        findings += [finding.under((self.key,)) for finding in self.turns.examine()]
+        self.findings = in_order(self.value, findings)
+        return self.findings
+
+    def allow(self, codes: Collection[str]) -> list[Finding]:
+        """Resolve the findings with these codes. What the rest then still has against it."""
+        left = [finding.under((self.key,)) for finding in self.turns.allow(codes)]
+        own = [f for f in self.findings if f.code in codes and f.path[:1] != (self.key,)]
+        if own:
+            self.resolved = without(self.rest, [f.leave for f in own if f.leave is not None])
+            if any(f.code == "legacy_function" for f in own):
+                self.resolved = modern(self.resolved)
+        return left
+
+    def map(self) -> Body:
+        """The request in the other format."""
+        to = parameters_to_responses if self.format is CHAT else parameters_to_chat
+        turns = self.turns.map()
+        instructions = self.resolved.get("instructions")
+        if self.format is not CHAT and instructions is not None:
+            turns = [{"role": "system", "content": instructions}, *turns]
+        self.count = len(turns)
+        return ordered(to(self.resolved), self.format.other.key, turns)
+
+    def prove(self, mapped: Body) -> list[Op]:
+        """Translate back and compare: the steps from there to the original. Raises `NotReversible`."""
+        turns = mapped[self.format.other.key]
+        front = int(self.format is not CHAT and self.resolved.get("instructions") is not None)
+        ops = [op.under((self.key,)) for op in self.turns.prove(turns[front:])]
+        back = parameters_to_chat if self.format is CHAT else parameters_to_responses
+        again = back(mapped)
+        self.again = self.format.other.map(turns)
+        self.back = ordered(again, self.key, self.again)
+        own = list(difference(again, self.resolved))
+        wrong = unspelled_parameters(own, again, self.resolved, self.format.name)
+        if wrong:
+            raise NotReversible(wrong)
+        first = [Op("remove", (self.key, 0))] if front else []
+        return [*first, *own, *difference(self.resolved, self.rest), *ops]
+
+
+def as_value(finding: Finding) -> Finding:
+    """A parameter whose value its format does not know can stay behind as one that the format does not know."""
+    if finding.code == "unknown_value" and len(finding.path) == 1:
+        return replace(finding, leave=finding.path, allowable=True)
+    return finding
+
+
+def ordered(parameters: Body, key: str, turns: Elements) -> Body:
+    """The parameters with the turns after the model."""
+    model = {"model": parameters["model"]} if "model" in parameters else {}
+    return {**model, key: turns, **parameters}
+
+
+def without(body: Body, leaves: list[Path]) -> Body:
+    """A copy of the body without the parts that stay behind."""
+    copy = deepcopy(body)
+    for leave in sorted(leaves, key=lambda path: tuple((isinstance(s, str), s) for s in path), reverse=True):
+        holder: Any = copy
+        for step in leave[:-1]:
+            holder = holder[step]
+        del holder[leave[-1]]
+    return copy
+
+
+def modern(body: Body) -> Body:
+    """The deprecated `functions` and `function_call` as tools and the choice among them."""
+    copy = {key: value for key, value in body.items() if key not in ("functions", "function_call")}
+    if body.get("functions") is not None:
+        copy["tools"] = [{"type": "function", "function": function} for function in body["functions"]]
+    choice = body.get("function_call")
+    if choice is not None:
+        copy["tool_choice"] = choice if isinstance(choice, str) else {"type": "function", "function": choice}
+    return copy
+
+
+# ---------------------------------------------------------------- what stands in the way of a parameter
+
+
+def chat_rules(body: Body, bad: set[Path]) -> Iterator[Finding]:
+    yield from no_partner(body, "chat")
+    yield from limits(body, "max_completion_tokens")
+    yield from one_of(body, ("reasoning_effort",), EFFORTS)
+    if body.get("max_tokens") is not None:
+        yield from limits(body, "max_tokens")
+        if body.get("max_completion_tokens") is not None:
+            said = "max_completion_tokens is given too"
+            yield Finding("no_counterpart", ("max_tokens",), said, leave=("max_tokens",))
+    if body.get("top_logprobs") is not None and not body.get("logprobs"):
+        yield Finding("no_counterpart", ("top_logprobs",), "only with logprobs: true", leave=("top_logprobs",))
+    yield from json_object(body, ("response_format",))
+    both = body.get("functions") is not None and body.get("tools") is not None
+    both = both or (body.get("function_call") is not None and body.get("tool_choice") is not None)
+    for key in ("functions", "function_call"):
+        if body.get(key) is not None:
+            said = "the deprecated form" + (" beside tools: which one is meant?" if both else " of tools")
+            yield Finding("legacy_function", (key,), said, allowable=not both and not bad)
+
+
+def responses_rules(body: Body, bad: set[Path]) -> Iterator[Finding]:
+    yield from no_partner(body, "responses")
+    yield from limits(body, "max_output_tokens")
+    yield from one_of(body, ("reasoning", "effort"), EFFORTS)
+    yield from json_object(body, ("text", "format"))
+    include = body.get("include")
+    for n, word in enumerate(include if isinstance(include, list) else ()):
+        if word != LOGPROBS or include.index(word) < n:
+            yield Finding("no_counterpart", ("include", n), f"{word!r:.60} has no counterpart", leave=("include", n))
+    if body.get("top_logprobs") is not None and LOGPROBS not in (include or ()):
+        said = f"only with {LOGPROBS} in include"
+        yield Finding("no_counterpart", ("top_logprobs",), said, leave=("top_logprobs",))
+
+
+def no_partner(body: Body, side: str) -> Iterator[Finding]:
+    """A finding for each parameter that the table has no partner for, unless its value says nothing."""
+    for row in PARAMETERS:
+        name = getattr(row, side)
+        if row.mark != "x" or not name or "[" in name:
+            continue
+        value = get(body, name)
+        if value is not MISSING and value is not None and not any(same_value(value, n) for n in row.neutral):
+            path = tuple(name.split("."))
+            yield Finding("no_counterpart", path, f"{name} has no counterpart", leave=path)
+
+
+def same_value(left: Any, right: Any) -> bool:
+    return type(left) is type(right) and bool(left == right)
+
+
+def one_of(body: Body, path: Path, words: Collection[str]) -> Iterator[Finding]:
+    value = get(body, ".".join(map(str, path)))
+    if isinstance(value, str) and value not in words:
+        yield Finding("no_counterpart", path, f"{value!r:.40} has no counterpart", leave=path)
+
+
+def json_object(body: Body, path: Path) -> Iterator[Finding]:
+    form = get(body, ".".join(map(str, path)))
+    if isinstance(form, dict) and form.get("type") == "json_object":
+        yield Finding("no_counterpart", path, "json_object is no format that a request of the core has", leave=path)
+
+
+def limits(body: Body, tokens: str) -> Iterator[Finding]:
+    """What Open Responses takes at most and at least (specification, `CreateResponseBody`)."""
+    yield from one_of(body, ("service_tier",), TIERS)
+    if isinstance(body.get(tokens), int) and body[tokens] < 16:
+        yield beyond((tokens,), "at least 16")
+    if isinstance(body.get("top_logprobs"), int) and not 0 <= body["top_logprobs"] <= 20:
+        yield beyond(("top_logprobs",), "0 to 20")
+    for key in ("safety_identifier", "prompt_cache_key"):
+        if isinstance(body.get(key), str) and len(body[key]) > 64:
+            yield beyond((key,), "at most 64 characters")
+    metadata = body.get("metadata")
+    if isinstance(metadata, dict):
+        if len(metadata) > 16:
+            yield beyond(("metadata",), "at most 16 keys")
+        for key, value in metadata.items():
+            if len(key) > 64 or (isinstance(value, str) and len(value) > 512):
+                yield beyond(("metadata", key), "keys of at most 64 characters, values of at most 512")
+
+
+def beyond(path: Path, said: str) -> Finding:
+    return Finding("limit", path, f"Open Responses takes {said}", leave=path)
+
+
+# ---------------------------------------------------------------- tools
+
+
+def tools_findings(body: Body, format_: Format) -> Iterator[Finding]:
+    tools = body.get("tools")
+    names: set[str] = set()
+    for n, tool in enumerate(tools if isinstance(tools, list) else ()):
+        yield from (finding.under(("tools", n)) for finding in tool_findings(tool, format_))
+        names.add(str(name_of(tool)))
+    yield from choice_findings(body.get("tool_choice"), names, format_)
+
+
+def tool_findings(tool: Any, format_: Format) -> Iterator[Finding]:
+    """What is wrong with one tool definition."""
+    kind = tool.get("type") if isinstance(tool, dict) else None
+    if isinstance(kind, str) and kind != "function":
+        if ":" in kind:
+            yield Finding("namespaced", (), f"a tool of type {kind!r:.80} belongs to one provider", leave=())
+        elif kind == "custom":
+            yield Finding("custom_tool", (), "a custom tool takes free text", leave=())
+        else:
+            yield Finding("hosted_tool", (), f"a tool of type {kind!r:.80} is run by one provider", leave=())
+        return
+    if isinstance(tool, dict) and ("function" in tool) != (format_ is CHAT):
+        said = "a tool of Chat has its function nested, one of Responses is flat: this is the other format's"
+        yield Finding("mixed_formats", (), said)
+        return
+    wire = chat if format_ is CHAT else responses
+    found = list(type_findings(wire.TOOL, tool))
+    yield from found
+    name, path = name_of(tool), ("function", "name") if format_ is CHAT else ("name",)
+    if isinstance(name, str) and not any(f.path == path for f in found):
+        yield from name_findings(name, path)
+
+
+def name_of(tool: Any) -> Any:
+    if not isinstance(tool, dict):
+        return None
+    function = tool.get("function", tool)
+    return function.get("name") if isinstance(function, dict) else None
+
+
+def choice_findings(choice: Any, names: set[str], format_: Format) -> Iterator[Finding]:
+    """A choice must be among the tools that are there."""
+    if not isinstance(choice, dict):
+        return
+    kind = choice.get("type")
+    base: Path = ("tool_choice",)
+    if kind == "function":
+        yield from unknown_name(choice, names, base)
+    elif kind == "allowed_tools":
+        nested = format_ is CHAT
+        allowed = choice.get("allowed_tools") if nested else choice
+        path: Path = (*base, "allowed_tools") if nested else base
+        tools = allowed.get("tools") if isinstance(allowed, dict) else None
+        for n, tool in enumerate(tools if isinstance(tools, list) else ()):
+            yield from unknown_name(tool, names, (*path, "tools", n))
+        if isinstance(tools, list) and not 0 < len(tools) <= 128:
+            yield beyond((*path, "tools"), "1 to 128 allowed tools")
+        if not nested and choice.get("mode") == "none":
+            yield Finding("no_counterpart", (*path, "mode"), "allowed_tools with the mode none", leave=base)
+    elif isinstance(kind, str):
+        code = "namespaced" if ":" in kind else "custom_tool" if kind == "custom" else "hosted_tool"
+        yield Finding(code, base, f"a choice of type {kind!r:.80} has no counterpart", leave=base)
+
+
+def unknown_name(choice: Any, names: set[str], path: Path) -> Iterator[Finding]:
+    name = name_of(choice)
+    if isinstance(name, str) and name not in names:
+        yield Finding("malformed", path, f"no tool of this request is called {name!r:.80}")
+
+
+# ---------------------------------------------------------------- a row
+
+
+class Row:
+    """An object with a transcript in one column, perhaps tools in another, and others that pass through untouched."""
+
+    def __init__(self, value: Body, format_: Format, key: str) -> None:
+        self.value, self.format, self.key = value, format_, key
+        self.target = format_.other.key if key == format_.key else key
+        self.turns = Transcript(value[key], format_)
+        self.tools = value.get("tools")
+        self.again: Elements = []
+        self.count = 0
+
+    def examine(self) -> list[Finding]:
+        findings = list(json_faults({key: value for key, value in self.value.items() if key != self.key}))
+        if self.target != self.key and self.target in self.value:
+            said = f"the transcript would go to the column {self.target!r}, which is taken"
+            findings.append(Finding("mixed_formats", (self.target,), said))
+        if not findings and self.tools is not None:
+            findings = self.tools_findings()
+        findings += [finding.under((self.key,)) for finding in self.turns.examine()]
+        self.findings = in_order(self.value, findings)
+        return self.findings
+
+    def tools_findings(self) -> list[Finding]:
+        if not isinstance(self.tools, list):
+            return [Finding("malformed", ("tools",), "a column of tools that is no list of tools")]
+        return list(tools_findings({"tools": self.tools}, self.format))
+
+    def allow(self, codes: Collection[str]) -> list[Finding]:
+        left = [finding.under((self.key,)) for finding in self.turns.allow(codes)]
+        own = [f for f in self.findings if f.code in codes and f.path[:1] == ("tools",)]
+        if own:
+            self.tools = without({"tools": self.tools}, [f.leave for f in own if f.leave is not None])["tools"]
+        return left
+
+    def map(self) -> Body:
+        turns = self.turns.map()
+        self.count = len(turns)
+        to = tool_to_responses if self.format is CHAT else tool_to_chat
+        tools = self.tools if self.tools is None else [to(tool) for tool in self.tools]
+        return self.put(self.target, turns, tools)
+
+    def put(self, key: str, turns: Any, tools: Any) -> Body:
+        """The row with other turns and tools; every key keeps its place among the others."""
+        new = {self.key: (key, turns), "tools": ("tools", tools)}
+        return dict(new.get(name, (name, value)) for name, value in self.value.items())
+
+    def prove(self, mapped: Body) -> list[Op]:
+        ops = [op.under((self.key,)) for op in self.turns.prove(mapped[self.target])]
+        self.again = self.turns.again
+        to = tool_to_chat if self.format is CHAT else tool_to_responses
+        again = self.tools if self.tools is None else [to(tool) for tool in mapped["tools"]]
+        self.back = self.put(self.key, self.again, again)
+        before, after = {"tools": again}, {"tools": self.tools}
+        own = list(difference(before, after))
+        wrong = unspelled_parameters(own, before, after, self.format.name)
+        if wrong:
+            raise NotReversible(wrong)
+        return [*own, *difference(after, {"tools": self.value.get("tools")}), *ops]
