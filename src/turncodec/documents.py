@@ -10,21 +10,23 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from turncodec.formats import Format
+from turncodec.formats import CHAT, Format
 from turncodec.mapping.parameters import PARAMETERS
 from turncodec.refusals import Finding, Path, raise_all
 from turncodec.remainder import Op
 from turncodec.request import Request, Row
+from turncodec.response import Completion, Response
 from turncodec.transcript import Transcript
 
-KINDS = ("transcript", "request", "row")
+KINDS = ("transcript", "request", "response", "row")
 
 
 class Subject(Protocol):
     """What is translated: a transcript, a request, ... . Paths begin at its value."""
 
     format: Format
-    turns: Transcript
+    turns: Transcript | None
+    """Its list of turns, which may grow; an answer has none."""
     back: Any
     """The back-translation, once proved."""
     count: int
@@ -56,9 +58,23 @@ def layout_of(document: Any, format_: Format, kind: str | None = None, at: Path 
         return layout_at(document, format_, at)
     if isinstance(document, list) and kind in (None, "transcript"):
         return Layout(Transcript(document, format_))
+    if isinstance(document, dict) and kind in (None, "response") and (answer := answer_in(document, format_)):
+        return Layout(answer)
     raise_all(no_transcript(document, format_))
     subject = (Request if (kind or kind_of(document, format_)) == "request" else row)(document, format_)
     return Layout(subject, (), (), (format_.key,), (format_.other.key,))
+
+
+def answer_in(document: dict[str, Any], format_: Format) -> Subject | None:
+    """The answer that a document is, or None. Raises `Refused` where it is one of the other format."""
+    chat_answer = document.get("object") == "chat.completion" or isinstance(document.get("choices"), list)
+    if not chat_answer and document.get("object") != "response":
+        return None
+    if chat_answer != (format_ is CHAT):
+        key = "choices" if chat_answer else "output"
+        said = f"this is a {format_.other.title} document already"
+        raise_all([Finding("wrong_direction", (key,) if key in document else (), said)])
+    return Completion(document, {}) if chat_answer else Response(document, {})
 
 
 def row(document: dict[str, Any], format_: Format) -> Row:

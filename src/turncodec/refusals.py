@@ -198,6 +198,13 @@ _TABLE = (
         '{"messages": [{"role": "user", "content": "hi", "trace": "7f3a"}]}',
     ),
     Code(
+        "unknown_value",
+        "A value that is not one of those that the format has for its key.",
+        "choose one of the format's values",
+        "a parameter of a request with such a value is kept in the remainder",
+        '{"model": "m", "messages": [{"role": "user", "content": "hi"}], "tool_choice": "any"}',
+    ),
+    Code(
         "unknown_part",
         "A content part of a type that the format does not have.",
         "remove the part, or write it as one that both formats have",
@@ -354,6 +361,35 @@ _TABLE = (
         "choose a value inside the limit",
         "the value is kept in the remainder",
         '{"model": "m", "messages": [{"role": "user", "content": "hi"}], "max_completion_tokens": 8}',
+    ),
+    # answers
+    Code(
+        "truncated",
+        "A text that was cut off by the limit of tokens or by a content filter.",
+        "ask again with more room",
+        "the answer crosses as an unfinished one, with the reason, and is never shown as finished",
+        '{"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [{"index": 0, "finish_reason": "length", "message": {"role": "assistant", "content": "Once up"}}]}',
+    ),
+    Code(
+        "several_choices",
+        "A completion with several choices, or none; a response gives one answer.",
+        "split the completion into one for each choice",
+        None,
+        '{"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": []}',
+    ),
+    Code(
+        "several_messages",
+        "A response with several messages; a completion has one, and joining them would lose their bounds.",
+        "translate its output as a transcript, where they are simply several messages",
+        None,
+        '{"id": "r", "object": "response", "created_at": 1, "model": "m", "status": "completed", "output": [{"type": "message", "id": "m1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "a", "annotations": []}]}, {"type": "message", "id": "m2", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "b", "annotations": []}]}]}',
+    ),
+    Code(
+        "several_parts",
+        "An answer with several text parts; a completion has one string, and joining them would lose their bounds.",
+        "translate the output as a transcript, where content may be a list",
+        None,
+        '{"id": "r", "object": "response", "created_at": 1, "model": "m", "status": "completed", "output": [{"type": "message", "id": "m1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "a", "annotations": []}, {"type": "output_text", "text": "b", "annotations": []}]}]}',
     ),
     # messages
     Code(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from turncodec.equality import same
+from turncodec.mapping.output import DEFAULTS
 from turncodec.mapping.parameters import PARAMETERS
 from turncodec.mapping.tools import can_be_strict
 from turncodec.refusals import Path
@@ -299,3 +300,121 @@ def unspelled_parameters(ops: Iterable[Op], before: Any, after: Any, side: str) 
     """The places of the steps that no row of `SETTINGS` covers."""
     rows = [row for row in SETTINGS if row.side in (side, "both")]
     return [op.path for op in ops if not any(row.holds(op, before, after) for row in rows)]
+
+
+# ---------------------------------------------------------------- answers
+
+ECHO = frozenset(DEFAULTS) - {"error"}
+"""What a response says beside its answer: an echo of the request, and when and where it was made."""
+
+ELSEWHERE = frozenset(
+    {"conversation", "prompt", "prompt_cache_options", "prompt_cache_retention", "user", "moderation"}
+)
+
+
+def _zero(value: Any) -> bool:
+    """No tokens of a kind, however that is said."""
+    return value is None or (type(value) is int and value == 0) or (isinstance(value, dict) and all(map(_zero, value.values())))
+
+
+def _counts(op: Op, before: Any, after: Any) -> bool:
+    return op.path[:1] == ("usage",) and len(op.path) > 1 and _zero(op.old) and _zero(op.value)
+
+
+def _finish(op: Op, before: Any, after: Any) -> bool:
+    words = ("stop", "tool_calls")
+    return op.path == ("choices", 0, "finish_reason") and op.old in words and op.value in words
+
+
+def _message(op: Op, before: Any, after: Any) -> bool:
+    """A step inside the message of the choice, judged as one in a transcript."""
+    if op.path[:3] != ("choices", 0, "message") or len(op.path) < 4:
+        return False
+    inner = Op(op.op, (0, *op.path[3:]), op.value, op.old)
+    old, new = before["choices"][0]["message"], after["choices"][0]["message"]
+    return not unspelled([inner], [old], [new], {0: 0}, "chat")
+
+
+ANSWERS: tuple[Setting, ...] = (
+    Setting("message", "chat", _message, "the spellings of a message"),
+    Setting("finish", "chat", _finish, "some servers say stop where there are calls; the calls say it themselves"),
+    Setting(
+        "no tokens",
+        "both",
+        _counts,
+        "a count that the format requires and nobody gave is written as 0, and 0 of a kind is none",
+    ),
+    Setting(
+        "no usage",
+        "both",
+        lambda op, before, after: op.path == ("usage",) and op.value is None and op.old is None,
+        "usage is null or left out where it is not known",
+    ),
+    Setting(
+        "null key",
+        "both",
+        lambda op, before, after: op.value is None and op.old is None,
+        "client libraries write keys that say nothing as null",
+    ),
+    Setting(
+        "server",
+        "chat",
+        lambda op, before, after: op.path == ("system_fingerprint",) and op.op == "add",
+        "the fingerprint names the state of one server",
+    ),
+    Setting(
+        "tier",
+        "chat",
+        lambda op, before, after: op.path == ("service_tier",) and op.op in ("remove", "replace") and op.old == "default",
+        "a response must name a tier; where nobody gave one it says default",
+    ),
+    Setting(
+        "nothing to report",
+        "chat",
+        lambda op, before, after: (op.path in (("metadata",), ("choices", 0, "logprobs")) and is_nothing(op.old)
+                                   and is_nothing(op.value)),
+        "an object with nothing in it",
+    ),
+    Setting(
+        "constant",
+        "chat",
+        lambda op, before, after: op.op == "remove" and op.path in (("object",), ("choices", 0, "index")),
+        "the kind of the object, and the place of the only choice",
+    ),
+    Setting(
+        "echo",
+        "responses",
+        lambda op, before, after: op.path[0] in ECHO and op.path[0] != "incomplete_details",
+        "the response echoes the settings of its request, which say nothing about the answer",
+    ),
+    Setting(
+        "echo elsewhere",
+        "responses",
+        lambda op, before, after: op.path[0] in ELSEWHERE,
+        "the same, for settings that only OpenAI's own API has",
+    ),
+    Setting(
+        "whole seconds",
+        "responses",
+        lambda op, before, after: op.path == ("created_at",) and type(op.value) is float and op.value == op.old,
+        "a moment written as a float without a fraction",
+    ),
+)
+
+
+def is_nothing(value: Any) -> bool:
+    """Null, or an object of nothing but nulls and empty lists."""
+    return value is None or (isinstance(value, dict) and all(v is None or v == [] for v in value.values()))
+
+
+def unspelled_answer(ops: Iterable[Op], before: Any, after: Any, side: str) -> list[Path]:
+    """The places of the steps outside the items that no row of `ANSWERS` covers."""
+    rows = [row for row in ANSWERS if row.side in (side, "both")]
+    return [op.path for op in ops if not any(row.holds(op, before, after) for row in rows)]
+
+
+def means_nothing(op: Op, before: list[Any], after: list[Any], place: dict[int, int], status: str) -> bool:
+    """Whether a step inside an item of an answer means nothing: as in a transcript, or the state of a cut text."""
+    if len(op.path) == 2 and op.path[1] == "status" and status == "incomplete":
+        return True
+    return not unspelled([op], before, after, place, "responses")

@@ -144,6 +144,8 @@ def not_reversible(path: Path) -> Finding:
 def restored(document: Json, belonging: Remainder, layout: Layout) -> Json:
     """The original that a remainder belongs to, with whatever was added after it."""
     turns, base = layout.subject.turns, layout.turns_target
+    if turns is None:
+        return restore(belonging, document, base)
     own, grown = turns.resolved[: belonging.count], turns.resolved[belonging.count :]
     first = put_at(document, base, base, turns.format.map(own))
     whole = restore(belonging, first, base)

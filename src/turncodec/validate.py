@@ -68,7 +68,8 @@ def finding_of(
     if path[-1:] == ("arguments",):
         return Finding("arguments_type", path, f"arguments are {spelled(here)}, not a string")
     if kind == "literal_error":
-        return Finding("malformed", path, f"{spelled(here)} is not one of the values that may stand here")
+        said = f"{spelled(here)} is not one of the values that may stand here"
+        return Finding("unknown_value", path, said, allowable=False)
     return Finding("malformed", path, said[:1].lower() + said[1:] + f", got {spelled(here)}")
 
 
@@ -439,6 +440,8 @@ def namespace_findings(item: dict[str, Any]) -> Iterator[Finding]:
     if isinstance(item.get("namespace"), str):
         said = "a namespaced call: the name alone would call another tool"
         yield Finding("namespaced", ("namespace",), said, leave=())
+    if item.get("caller") is not None:
+        yield no_key(("caller",))
 
 
 ITEM_RULES: dict[str, Callable[[dict[str, Any], set[Path]], Iterator[Finding]]] = {

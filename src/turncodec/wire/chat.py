@@ -197,11 +197,9 @@ Message = Annotated[
 ]
 
 MESSAGE = TypeAdapter[Message](Message)
-MESSAGES = TypeAdapter[list[Message]](list[Message])
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 
-__all__ = ["MESSAGE", "MESSAGES", "PARTS_OF_ROLE", "ROLES", "Json"]
 
 # ---------------------------------------------------------------- requests
 
@@ -216,7 +214,9 @@ class FunctionDefinition(TypedDict):
 
 @closed
 class FunctionTool(TypedDict):
-    type: Literal["function"]
+    """A tool definition; `type` may be missing in stored data."""
+
+    type: NotRequired[Literal["function"]]
     function: FunctionDefinition
 
 
@@ -334,3 +334,83 @@ class Request(TypedDict):
 
 REQUEST = TypeAdapter[Request](Request)
 TOOL = TypeAdapter[FunctionTool](FunctionTool)
+
+# ---------------------------------------------------------------- completions
+
+
+@closed
+class TopLogProb(TypedDict):
+    token: str
+    logprob: float
+    bytes: NotRequired[list[int] | None]
+
+
+@closed
+class LogProb(TypedDict):
+    token: str
+    logprob: float
+    bytes: NotRequired[list[int] | None]
+    top_logprobs: list[TopLogProb]
+
+
+@closed
+class ChoiceLogprobs(TypedDict):
+    content: NotRequired[list[LogProb] | None]
+    refusal: NotRequired[list[LogProb] | None]
+
+
+@closed
+class Choice(TypedDict):
+    """One answer. Its message is examined as a message."""
+
+    index: NotRequired[int]
+    message: Json
+    finish_reason: Literal["stop", "tool_calls", "length", "content_filter", "function_call"] | None
+    logprobs: NotRequired[ChoiceLogprobs | None]
+
+
+@closed
+class PromptDetails(TypedDict):
+    cached_tokens: NotRequired[int | None]
+    audio_tokens: NotRequired[int | None]
+    text_tokens: NotRequired[int | None]
+    image_tokens: NotRequired[int | None]
+    cache_write_tokens: NotRequired[int | None]
+
+
+@closed
+class CompletionDetails(TypedDict):
+    reasoning_tokens: NotRequired[int | None]
+    audio_tokens: NotRequired[int | None]
+    text_tokens: NotRequired[int | None]
+    image_tokens: NotRequired[int | None]
+    accepted_prediction_tokens: NotRequired[int | None]
+    rejected_prediction_tokens: NotRequired[int | None]
+
+
+@closed
+class Usage(TypedDict):
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+    prompt_tokens_details: NotRequired[PromptDetails | None]
+    completion_tokens_details: NotRequired[CompletionDetails | None]
+
+
+@closed
+class Completion(TypedDict):
+    """The body of a response to a request: `chat.completion`."""
+
+    id: str
+    object: NotRequired[Literal["chat.completion"]]
+    created: int
+    model: str
+    choices: list[Choice]
+    usage: NotRequired[Usage | None]
+    service_tier: NotRequired[str | None]
+    system_fingerprint: NotRequired[str | None]
+    metadata: NotRequired[dict[str, str] | None]
+    moderation: NotRequired[Json]
+
+
+COMPLETION = TypeAdapter[Completion](Completion)

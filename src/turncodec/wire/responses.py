@@ -134,7 +134,7 @@ class FunctionCall(TypedDict):
     id: NotRequired[str | None]
     status: NotRequired[Status | None]
     namespace: NotRequired[str | None]
-    caller: NotRequired[None]
+    caller: NotRequired[Json]
     created_by: NotRequired[None]
 
 
@@ -147,7 +147,7 @@ class FunctionCallOutput(TypedDict):
     status: NotRequired[Status | None]
     namespace: NotRequired[str | None]
     name: NotRequired[None]
-    caller: NotRequired[None]
+    caller: NotRequired[Json]
     created_by: NotRequired[None]
 
 
@@ -184,9 +184,8 @@ class ItemReference(TypedDict):
 
 
 MESSAGE = TypeAdapter[Message](Message)
-MESSAGES = TypeAdapter[list[Message]](list[Message])
 
-Portable = Annotated[Union[Message, FunctionCall, FunctionCallOutput], Field(discriminator="type")]
+CITATION = TypeAdapter[UrlCitation](UrlCitation)
 
 ITEM: dict[str, TypeAdapter[Json]] = {
     "message": MESSAGE,
@@ -329,3 +328,91 @@ class Request(TypedDict):
 
 REQUEST = TypeAdapter[Request](Request)
 TOOL = TypeAdapter[FunctionTool](FunctionTool)
+
+# ---------------------------------------------------------------- responses
+
+
+@closed
+class InputDetails(TypedDict):
+    cached_tokens: NotRequired[int | None]
+    audio_tokens: NotRequired[int | None]
+    text_tokens: NotRequired[int | None]
+    image_tokens: NotRequired[int | None]
+    cache_write_tokens: NotRequired[int | None]
+
+
+@closed
+class OutputDetails(TypedDict):
+    reasoning_tokens: NotRequired[int | None]
+    audio_tokens: NotRequired[int | None]
+    text_tokens: NotRequired[int | None]
+    image_tokens: NotRequired[int | None]
+
+
+@closed
+class Usage(TypedDict):
+    input_tokens: int
+    output_tokens: int
+    total_tokens: int
+    input_tokens_details: NotRequired[InputDetails | None]
+    output_tokens_details: NotRequired[OutputDetails | None]
+
+
+@closed
+class IncompleteDetails(TypedDict):
+    reason: str | None
+
+
+@closed
+class Error(TypedDict):
+    code: str
+    message: str
+
+
+@closed
+class Response(TypedDict):
+    """The response object. The specification requires 31 properties; stored ones often lack some, and what only
+    echoes the request is not needed to read the answer, so that it may be missing and have any value."""
+
+    id: str
+    object: Literal["response"]
+    created_at: int | float
+    model: str
+    output: list[Json]
+    status: str
+    completed_at: NotRequired[int | float | None]
+    error: NotRequired[Error | None]
+    incomplete_details: NotRequired[IncompleteDetails | None]
+    usage: NotRequired[Usage | None]
+    service_tier: NotRequired[str | None]
+    metadata: NotRequired[dict[str, Json] | None]
+    # The echo of the request.
+    instructions: NotRequired[Json]
+    tools: NotRequired[Json]
+    tool_choice: NotRequired[Json]
+    parallel_tool_calls: NotRequired[Json]
+    text: NotRequired[Json]
+    reasoning: NotRequired[Json]
+    temperature: NotRequired[Json]
+    top_p: NotRequired[Json]
+    presence_penalty: NotRequired[Json]
+    frequency_penalty: NotRequired[Json]
+    top_logprobs: NotRequired[Json]
+    truncation: NotRequired[Json]
+    store: NotRequired[Json]
+    background: NotRequired[Json]
+    max_output_tokens: NotRequired[Json]
+    max_tool_calls: NotRequired[Json]
+    previous_response_id: NotRequired[Json]
+    safety_identifier: NotRequired[Json]
+    prompt_cache_key: NotRequired[Json]
+    # The echo of what only OpenAI's own API takes.
+    conversation: NotRequired[Json]
+    prompt: NotRequired[Json]
+    prompt_cache_options: NotRequired[Json]
+    prompt_cache_retention: NotRequired[Json]
+    user: NotRequired[Json]
+    moderation: NotRequired[Json]
+
+
+RESPONSE = TypeAdapter[Response](Response)

@@ -1,0 +1,73 @@
+"""What becomes of one record. Bytes in, an outcome out; never an exception, whatever the bytes are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from turncodec import edge, translate
+from turncodec.refusals import CODES, Finding, Refusal, Refused
+
+DIRECTIONS = {"responses": translate.to_responses, "chat": translate.to_chat}
+OPPOSITE = {"responses": "chat", "chat": "responses"}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How each record of a run is to be translated."""
+
+    to: str
+    kind: str | None = None
+    allow: frozenset[str] = frozenset()
+    at: str | None = None
+
+
+class Translated(NamedTuple):
+    """The translated record, and the remainder where it has one."""
+
+    data: bytes
+    remainder: dict[str, Any] | None
+
+
+class PassedThrough(NamedTuple):
+    """The record as it was: it is in the target's format already."""
+
+    data: bytes
+
+
+class Stopped(NamedTuple):
+    """The record cannot go across."""
+
+    refusals: tuple[Refusal, ...]
+
+
+Outcome = Translated | PassedThrough | Stopped
+
+
+def outcome(data: bytes, settings: Settings, remainder: dict[str, Any] | None = None) -> Outcome:
+    """Translate one record. `remainder` is the one that was stored beside it, when a record is restored."""
+    try:
+        document = edge.decode(data)
+        try:
+            made = DIRECTIONS[settings.to](
+                document, settings.kind, settings.allow, at=settings.at, remainder=remainder
+            )
+        except Refused as refused:
+            if is_there_already(document, refused, settings):
+                return PassedThrough(data)
+            raise
+        return Translated(edge.encode(made.document), made.remainder)
+    except Refused as refused:
+        return Stopped(refused.refusals)
+    except Exception as fault:  # a fault of ours in one record must not take a million others with it
+        said = f"a fault of turncodec: {type(fault).__name__}: {fault}"
+        return Stopped((Finding("not_reversible", (), f"{said:.300}").refusal(),))
+
+
+def is_there_already(document: Any, refused: Refused, settings: Settings) -> bool:
+    """Whether a refused document is in the target's format: the core says so, or the other direction takes it."""
+    codes = {refusal.code for refusal in refused.refusals}
+    if codes == {"mixed_formats"}:
+        back = OPPOSITE[settings.to]
+        return not translate.check(document, back, settings.kind, "all", at=settings.at)
+    return codes == {"wrong_direction"}

@@ -1,0 +1,109 @@
+"""Where results go: files that appear whole or not at all, beside standard output. Knows framings, not their meaning.
+
+A file is written under a temporary name in its own folder, flushed to the disk, and renamed at the end; on any failure
+the temporary file is removed and what was there before is as it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+from turncodec import edge
+from turncodec.migrate.records import Framing
+
+Write = Callable[[bytes], object]
+
+
+class TargetError(Exception):
+    """A target that must not or cannot be written; one line for a person."""
+
+
+def refuse_targets(targets: Iterable[Path], sources: Iterable[str], force: bool) -> None:
+    """Raise `TargetError` for a target that is a source, no regular file, in no folder, or there already (unless
+    `force`)."""
+    read = [Path(source) for source in sources]
+    for target in targets:
+        if not target.parent.is_dir():
+            raise TargetError(f"{target}: there is no folder {target.parent}")
+        if not target.exists():
+            continue
+        if any(source.exists() and source.samefile(target) for source in read):
+            raise TargetError(f"{target} is also a source; sources are never written to")
+        if not target.is_file():
+            raise TargetError(f"{target} is no regular file; leave out --out to write to standard output")
+        if not force:
+            raise TargetError(f"{target} exists; give --force to overwrite it")
+
+
+class AtomicFile:
+    """A file that appears whole at `commit`, or not at all. It begins to exist with the first write."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.resolve()
+        self.file: BinaryIO | None = None
+        self.temporary = ""
+
+    def open(self) -> BinaryIO:
+        if self.file is None:
+            handle, self.temporary = tempfile.mkstemp(prefix=f".{self.path.name}.", suffix=".part", dir=self.path.parent)
+            self.file = os.fdopen(handle, "wb", buffering=1 << 20)
+        return self.file
+
+    def write(self, data: bytes) -> None:
+        (self.file or self.open()).write(data)
+
+    def commit(self) -> None:
+        """Put the file in its place. Where nothing was written there is none, and what another run left is removed."""
+        if self.file is None:
+            self.path.unlink(missing_ok=True)
+            return
+        self.file.flush()
+        os.fchmod(self.file.fileno(), mode_of(self.path))
+        os.fsync(self.file.fileno())
+        self.file.close()
+        Path(self.temporary).replace(self.path)
+        self.file = None
+
+    def discard(self) -> None:
+        if self.file is not None:
+            with contextlib.suppress(OSError):
+                self.file.close()
+            Path(self.temporary).unlink(missing_ok=True)
+            self.file = None
+
+
+def mode_of(path: Path) -> int:
+    """The permissions of the file that is replaced, or those that any new file would get."""
+    with contextlib.suppress(OSError):
+        return path.stat().st_mode & 0o7777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+class Framed:
+    """Records one after the other, in the framing of their source."""
+
+    def __init__(self, write: Write, framing: Framing) -> None:
+        self.write, self.framing, self.count = write, framing, 0
+
+    def add(self, data: bytes) -> None:
+        self.count += 1
+        if self.framing == "array":
+            self.write((b"[\n" if self.count == 1 else b",\n") + data)
+        else:
+            self.write(on_one_line(data) + b"\n" if self.framing == "lines" else data + b"\n")
+
+    def end(self) -> None:
+        if self.framing == "array":
+            self.write(b"\n]\n" if self.count else b"[]\n")
+
+
+def on_one_line(data: bytes) -> bytes:
+    """A JSON document as one line; its tokens stay as they are written."""
+    return edge.compact(data) if b"\n" in data else data
