@@ -3,6 +3,7 @@
 All of it comes across and is proven to come back, or it is refused with a code, the exact place and what to do.
 """
 
+from turncodec.documents import KINDS
 from turncodec.refusals import CODES, Code, Refusal, Refused
 from turncodec.translate import Translation, check, to_chat, to_responses
 
@@ -10,6 +11,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CODES",
+    "KINDS",
     "Code",
     "Refusal",
     "Refused",

@@ -6,31 +6,35 @@ found and what to say instead.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from turncodec.equality import DEEPEST
 from turncodec.formats import CHAT, Format
 from turncodec.mapping.parameters import PARAMETERS
-from turncodec.refusals import Finding, Path, raise_all
+from turncodec.record import URLS, Record, Unchanged
+from turncodec.refusals import Finding, Path, follow, raise_all
 from turncodec.remainder import Op
 from turncodec.request import Request, Row
 from turncodec.response import Completion, Response
 from turncodec.transcript import Transcript
 
-KINDS = ("transcript", "request", "response", "row")
+KINDS = ("transcript", "request", "response", "batch", "row")
 
 
 class Subject(Protocol):
     """What is translated: a transcript, a request, ... . Paths begin at its value."""
 
     format: Format
-    turns: Transcript | None
-    """Its list of turns, which may grow; an answer has none."""
     back: Any
     """The back-translation, once proved."""
     count: int
     """How many turns the translation has."""
+
+    @property
+    def turns(self) -> Transcript | None:
+        """Its list of turns, which may grow; an answer has none."""
 
     def examine(self) -> list[Finding]: ...
     def allow(self, codes: Collection[str]) -> list[Finding]: ...
@@ -38,7 +42,7 @@ class Subject(Protocol):
     def prove(self, mapped: Any) -> list[Op]: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Layout:
     """What a document is, and where the subject and its list of turns stand in it."""
 
@@ -56,43 +60,24 @@ def layout_of(document: Any, format_: Format, kind: str | None = None, at: Path 
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
     if at is not None:
         return layout_at(document, format_, at)
-    if isinstance(document, list) and kind in (None, "transcript"):
-        return Layout(Transcript(document, format_))
-    if isinstance(document, dict) and kind in (None, "response") and (answer := answer_in(document, format_)):
-        return Layout(answer)
-    raise_all(no_transcript(document, format_))
-    subject = (Request if (kind or kind_of(document, format_)) == "request" else row)(document, format_)
-    return Layout(subject, (), (), (format_.key,), (format_.other.key,))
+    if kind is None:
+        kind = kind_of(document, format_)
+    return LAYOUTS[kind](document, format_)
 
 
-def answer_in(document: dict[str, Any], format_: Format) -> Subject | None:
-    """The answer that a document is, or None. Raises `Refused` where it is one of the other format."""
-    chat_answer = document.get("object") == "chat.completion" or isinstance(document.get("choices"), list)
-    if not chat_answer and document.get("object") != "response":
-        return None
-    if chat_answer != (format_ is CHAT):
-        key = "choices" if chat_answer else "output"
-        said = f"this is a {format_.other.title} document already"
-        raise_all([Finding("wrong_direction", (key,) if key in document else (), said)])
-    return Completion(document, {}) if chat_answer else Response(document, {})
-
-
-def row(document: dict[str, Any], format_: Format) -> Row:
-    return Row(document, format_, format_.key)
-
-
-def layout_at(document: Any, format_: Format, at: Path) -> Layout:
-    """The layout of a document whose list of turns stands at a path: a row is around it, or only a list."""
-    raise_all(nothing_at(document, at, format_))
-    holder = get_at(document, at[:-1]) if at else document
-    if not at or not isinstance(holder, dict):
-        return Layout(Transcript(get_at(document, at), format_), at, at, at, at)
-    subject = Row(holder, format_, str(at[-1]))
-    return Layout(subject, at[:-1], at[:-1], at, (*at[:-1], subject.target))
-
-
-def kind_of(document: dict[str, Any], format_: Format) -> str:
-    """A request names a model, or holds nothing but what a request may hold; everything else is a row."""
+def kind_of(document: Any, format_: Format) -> str:
+    """What a document is, by its keys: one of `KINDS`, or error."""
+    if not isinstance(document, dict):
+        return "transcript"
+    if not is_transcript(document.get(format_.key), format_):
+        if "custom_id" in document and not {"body", "response", "error"}.isdisjoint(document):
+            return "batch"
+        if is_error(document):
+            return "error"
+        if document.get("object") in ("chat.completion", "response") or isinstance(document.get("choices"), list):
+            return "response"
+    if len(document) == 1:
+        return "row"  # as a request it would be the same to look at, with more to look for
     return "request" if "model" in document or document.keys() <= REQUEST_KEYS[format_.name] else "row"
 
 
@@ -101,16 +86,132 @@ REQUEST_KEYS = {
     for side in ("chat", "responses")
 }
 
+
+def transcript(document: Any, format_: Format) -> Layout:
+    if not isinstance(document, list):
+        raise_all([Finding("unknown_shape", (), "a document is a list of turns or an object that holds one")])
+    raise_all(turned_already(document, (), format_))
+    return Layout(Transcript(document, format_))
+
+
+def request(document: Any, format_: Format) -> Layout:
+    raise_all(no_transcript(document, format_))
+    return Layout(Request(document, format_), (), (), (format_.key,), (format_.other.key,))
+
+
+def row(document: Any, format_: Format) -> Layout:
+    raise_all(no_transcript(document, format_))
+    return Layout(Row(document, format_, format_.key), (), (), (format_.key,), (format_.other.key,))
+
+
+def response(document: Any, format_: Format) -> Layout:
+    answer = answer_in(document, format_) if isinstance(document, dict) else None
+    if answer is None:
+        raise_all([Finding("unknown_shape", (), "an answer is a chat.completion or a response object")])
+    return Layout(answer)
+
+
+def error(document: Any, format_: Format) -> Layout:
+    return Layout(Unchanged(document, format_))
+
+
+def layout_at(document: Any, format_: Format, at: Path) -> Layout:
+    """The layout of a document whose list of turns stands at a path: a row is around it, or only a list."""
+    raise_all(nothing_at(document, at, format_))
+    at = as_found(document, at)
+    holder = get_at(document, at[:-1]) if at else document
+    if not at or not isinstance(holder, dict):
+        return Layout(Transcript(get_at(document, at), format_), at, at, at, at)
+    raise_all(turned_already(holder[at[-1]], at, format_))
+    subject = Row(holder, format_, str(at[-1]))
+    return Layout(subject, at[:-1], at[:-1], at, (*at[:-1], subject.target))
+
+
+def is_error(document: Any) -> bool:
+    """The body that a server sends in place of an answer (specification, Errors)."""
+    return isinstance(document, dict) and isinstance(document.get("error"), dict) and document.keys() <= {"error"}
+
+
+def batch_line(line: Any, format_: Format) -> Layout:
+    """A line of a batch input (a request in `body`) or output (an answer in `response.body`, or an error)."""
+    if not isinstance(line, dict):
+        raise_all([Finding("unknown_shape", (), "a line of a batch file is an object")])
+    if isinstance(line.get("body"), dict):
+        body = line["body"]
+        if line.get("url") in (None, *URLS.values()):
+            raise_all(finding.under(("body",)) for finding in no_transcript(body, format_))
+        return Layout(Record(line, format_, {("body",): Request(body, format_)} if format_.key in body else {}))
+    response = line.get("response")
+    answer = response.get("body") if isinstance(response, dict) else None
+    if is_error(answer) or (answer is None and line.get("error") is not None):
+        return Layout(Unchanged(line, format_))
+    if not isinstance(answer, dict):
+        path: Path = ("response",) if "response" in line else ()
+        raise_all([Finding("unknown_shape", path, "a batch line has a body, or a response with a body, or an error")])
+    part = answer_in(answer, format_, ("response", "body"))
+    if part is None:
+        raise_all([Finding("unknown_shape", ("response", "body"), "this is no answer of either format")])
+    return Layout(Record(line, format_, {("response", "body"): part} if part else {}))
+
+
+def answer_in(document: dict[str, Any], format_: Format, base: Path = ()) -> Completion | Response | None:
+    """The answer that a document is, or None. Raises `Refused` where it is one of the other format."""
+    chat_answer = document.get("object") == "chat.completion" or isinstance(document.get("choices"), list)
+    if not chat_answer and document.get("object") != "response":
+        return None
+    if chat_answer != (format_ is CHAT):
+        key = "choices" if chat_answer else "output"
+        said = f"the document is in {format_.other.title} already"
+        raise_all([Finding("wrong_direction", (*base, key) if key in document else base, said)])
+    return Completion(document, {}) if chat_answer else Response(document, {})
+
+
+def turned_already(turns: Any, path: Path, format_: Format) -> list[Finding]:
+    """Whether a list under no name of its own is one of the other format, from its first entry to its last."""
+    first = turns[0] if isinstance(turns, list) and turns else None
+    if not isinstance(first, dict) or ("type" in first) != (format_ is CHAT):
+        return []
+    if format_ is CHAT:
+        other = all(isinstance(turn, dict) and "type" in turn for turn in turns)
+    else:
+        other = all(isinstance(turn, dict) and "role" in turn and "type" not in turn for turn in turns) and any(
+            "tool_calls" in turn or "tool_call_id" in turn for turn in turns
+        )
+    said = f"the turns are in {format_.other.title} already"
+    return [Finding("wrong_direction", path, said)] if other else []
+
+
+LAYOUTS: dict[str, Callable[[Any, Format], Layout]] = {
+    "transcript": transcript,
+    "request": request,
+    "response": response,
+    "batch": batch_line,
+    "row": row,
+    "error": error,
+}
+
+
 def nothing_at(document: Any, at: Path, format_: Format) -> list[Finding]:
-    value = document
-    for n, step in enumerate(at):
+    """Why there is no list of turns at a path, or nothing."""
+    if len(at) > DEEPEST:
+        return [Finding("too_deep", (), f"nested more than {DEEPEST} levels deep")]
+    for n in range(len(at) + 1):
         try:
-            value = value[step] if isinstance(value, list) == isinstance(step, int) else value[str(step)]
+            value = follow(document, at[:n])
         except (KeyError, IndexError, TypeError):
-            return [Finding("unknown_shape", at[:n], f"there is no {step!r} here")]
-    if isinstance(value, list) or (isinstance(value, str) and format_.key == "input"):
+            return [Finding("unknown_shape", at[: n - 1], f"there is no {at[n - 1]!r:.60} here")]
+    if is_transcript(value, format_):
         return []
     return [Finding("unknown_shape", at, f"a list of {format_.title} turns must stand here")]
+
+
+def as_found(document: Any, at: Path) -> Path:
+    """A path with each step as what it is in this document: digits may be a key or an index."""
+    steps: list[str | int] = []
+    for step in at:
+        steps.append(str(step) if isinstance(document, dict) else step)
+        document = document[steps[-1]]
+    return tuple(steps)
 
 
 def no_transcript(document: Any, format_: Format) -> list[Finding]:
@@ -124,7 +225,7 @@ def no_transcript(document: Any, format_: Format) -> list[Finding]:
             return [Finding("mixed_formats", (format_.other.key,), said)]
         return []
     if is_transcript(there, format_.other):
-        said = f"this is a {format_.other.title} document already"
+        said = f"the document is in {format_.other.title} already"
         return [Finding("wrong_direction", (format_.other.key,), said)]
     found = ", ".join(sorted(map(str, document))[:12]) or "nothing"
     return [Finding("unknown_shape", (), f"no list of turns under {format_.key!r}; the keys are {found}")]
@@ -137,10 +238,7 @@ def is_transcript(value: Any, format_: Format) -> bool:
 # ---------------------------------------------------------------- reaching in
 
 
-def get_at(document: Any, path: Path) -> Any:
-    for step in path:
-        document = document[step]
-    return document
+get_at = follow
 
 
 def put_at(document: Any, path: Path, target: Path, value: Any) -> Any:

@@ -10,7 +10,7 @@ from turncodec.glance import Glance, glance_at_items, glance_at_messages
 from turncodec.mapping import turns
 from turncodec.pairing import Event, Pairs, item_events, message_events, pair
 from turncodec.refusals import Finding, Path
-from turncodec.validate import item_findings, message_findings
+from turncodec.validate import in_order, item_findings, message_findings
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,22 @@ def examine(elements: list[Any], format_: Format) -> tuple[list[Finding], Pairs]
         pairs = pair(format_.events(elements), calls_left(findings))
         known = {finding.path[0] for finding in findings if finding.leave == finding.path[:1]}
         findings += [finding for finding in pairs.findings if finding.path[0] not in known]
-        findings.sort(key=lambda finding: finding.path[0])
-    return findings, pairs
+        findings += misnamed_results(elements, pairs)
+    return in_order(elements, findings), pairs
+
+
+def misnamed_results(elements: list[Any], pairs: Pairs) -> list[Finding]:
+    """Tool messages whose name is not that of the function they answer; the right name is only a spelling."""
+    findings = []
+    for call, result in pairs.joined:
+        name = elements[result.element].get("name")
+        if elements[result.element].get("role") == "tool" and isinstance(name, str) and call.path[1] == "tool_calls":
+            function = elements[call.element]["tool_calls"][call.path[2]].get("function")
+            if not isinstance(function, dict) or function.get("name") != name:
+                said = f"{name!r:.80} is not the function that the result answers"
+                path: Path = (result.element, "name")
+                findings.append(Finding("message_name", path, said, leave=path))
+    return findings
 
 
 def calls_left(findings: list[Finding]) -> dict[Path, str]:

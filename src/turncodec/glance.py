@@ -8,6 +8,7 @@ closely. It knows nothing that those rooms do not know better.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from turncodec.equality import is_utf8
@@ -16,7 +17,14 @@ LONGEST_TEXT = 10_485_760
 """Characters of a text or an output (specification, `InputTextContentParam` and kin: 10 MiB)."""
 
 LONGEST_ID = 64
-FUNCTION_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
+_FUNCTION_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+@lru_cache(maxsize=1024)
+def is_function_name(name: str) -> bool:
+    """Whether a name is 1 to 64 of a-z, A-Z, 0-9, _ and - (specification, `FunctionCallItemParam.name`)."""
+    return _FUNCTION_NAME.fullmatch(name) is not None
+
 
 _OTHERS = frozenset({"user", "system", "developer"})
 
@@ -59,62 +67,60 @@ def glance_at_messages(messages: list[Any]) -> Glance:
         if type(message) is not dict:
             odd.append(n)
             continue
-        role, content = message.get("role"), message.get("content")
-        plain = (type(content) is str and content.isascii() and len(content) <= LONGEST_TEXT) or is_plain_content(
-            content, "text"
-        )
+        role, content, size = message.get("role"), message.get("content"), len(message)
+        if type(content) is str:
+            plain = (content.isascii() or is_utf8(content)) and len(content) <= LONGEST_TEXT
+        else:
+            plain = is_plain_content(content, "text")
         if role == "tool":
             call_id = message.get("tool_call_id")
-            if not plain or len(message) != 3 or not is_plain_call_id(call_id):
-                odd.append(n)
-                paired = False
-            elif call_id in waiting:
+            if plain and size == 3 and type(call_id) is str and call_id in waiting:
                 waiting.remove(call_id)
                 answering = True
             else:
+                odd.append(n)
                 paired = False
         elif role == "assistant":
-            calls = message.get("tool_calls")
             if answering:
                 paired = paired and not waiting
                 answering = False
-            if calls is None and plain and len(message) == 2:
+            if size == 2 and plain:
                 continue
-            if (
-                type(calls) is list
-                and calls
-                and (plain or content is None)
-                and len(message) == 2 + ("content" in message)
-                and are_plain_calls(calls)
-            ):
+            calls = message.get("tool_calls")
+            if calls and (plain or content is None) and size == 2 + ("content" in message) and are_plain_calls(calls):
                 for call in calls:
-                    if call["id"] in seen:
+                    call_id = call["id"]
+                    if call_id in seen:
                         paired = False
-                    seen.add(call["id"])
-                    waiting.add(call["id"])
+                    seen.add(call_id)
+                    waiting.add(call_id)
             else:
                 odd.append(n)
                 paired = False
-        elif plain and len(message) == 2 and type(role) is str and role in _OTHERS:
+        elif role == "user" or role == "system" or role == "developer":
+            if not plain or size != 2:
+                odd.append(n)
             if waiting:
                 paired = False
         else:
             odd.append(n)
-            paired = paired and not waiting and role in ("user", "system", "developer")
+            paired = False
     return Glance(odd, paired)
 
 
-def are_plain_calls(calls: list[Any]) -> bool:
+def are_plain_calls(calls: Any) -> bool:
+    if type(calls) is not list:
+        return False
     for call in calls:
         if type(call) is not dict or len(call) != 3 or call.get("type") != "function":
             return False
-        function = call.get("function")
-        if type(function) is not dict or len(function) != 2 or not is_plain_call_id(call.get("id")):
+        call_id, function = call.get("id"), call.get("function")
+        if type(function) is not dict or len(function) != 2 or not is_plain_call_id(call_id):
             return False
         name, arguments = function.get("name"), function.get("arguments")
-        if type(name) is not str or FUNCTION_NAME.match(name) is None:
+        if type(name) is not str or type(arguments) is not str or not is_function_name(name):
             return False
-        if type(arguments) is not str or not (arguments.isascii() or is_utf8(arguments)):
+        if not (arguments.isascii() or is_utf8(arguments)):
             return False
     return True
 
@@ -198,7 +204,7 @@ def is_plain_call(item: dict[str, Any]) -> bool:
         len(item) == 4 + bookkeeping(item)
         and is_plain_call_id(item.get("call_id"))
         and type(name) is str
-        and FUNCTION_NAME.match(name) is not None
+        and is_function_name(name)
         and type(arguments) is str
         and (arguments.isascii() or is_utf8(arguments))
     )

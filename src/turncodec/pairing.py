@@ -146,9 +146,7 @@ def pair(events: Iterable[Event], left: dict[Path, str]) -> Pairs:
     ends = {turn: event.element for turn, event in opened}
     pairs.turn_ends = {event.element: ends[turn] for turn, event in opened if event.kind == "call"}
     pairs.findings += interleaved(opened, late)
-    pairs.findings += [
-        unanswered(call.event) for calls in waiting.values() for call in calls if call.turn < turn
-    ]
+    pairs.findings += [unanswered(call.event) for calls in waiting.values() for call in calls if call.turn < turn]
     pairs.findings.sort(key=lambda finding: finding.path[0])
     return pairs
 

@@ -112,6 +112,13 @@ def path_of(text: str) -> Path:
     return tuple(int(step) if step.isascii() and step.isdigit() and str(int(step)) == step else step for step in steps)
 
 
+def follow(document: Any, path: Path) -> Any:
+    """The value at a path. Raises KeyError, IndexError or TypeError where there is none."""
+    for step in path:
+        document = document[str(step) if isinstance(document, dict) else step]
+    return document
+
+
 def allowed_codes(allow: str | Collection[str]) -> frozenset[str]:
     """`allow` as a set of codes: one code, several, or `"all"` for every code that can be allowed.
 
@@ -133,6 +140,7 @@ def raise_all(findings: Iterable[Finding]) -> None:
     found = list(findings)
     if found:
         raise Refused(finding.refusal() for finding in found)
+
 
 # ---------------------------------------------------------------- the table
 
@@ -362,6 +370,13 @@ _TABLE = (
         "the value is kept in the remainder",
         '{"model": "m", "messages": [{"role": "user", "content": "hi"}], "max_completion_tokens": 8}',
     ),
+    Code(
+        "batch_url",
+        "A line of a batch file for another endpoint than Chat Completions or Responses.",
+        "keep such lines in a file of their own",
+        None,
+        '{"custom_id": "r1", "method": "POST", "url": "/v1/embeddings", "body": {"model": "m", "input": "hi"}}',
+    ),
     # answers
     Code(
         "truncated",
@@ -440,7 +455,11 @@ _TABLE = (
         "Two calls have one id. Chat forgives that, Responses joins each id to one call and one output.",
         "give each call an id of its own",
         "the later call and its result get a new id; the remainder restores it",
-        '{"messages": [' + _CHAT_CALL + ', {"role": "tool", "tool_call_id": "c1", "content": "1"}, ' + _CHAT_CALL + "]}",
+        '{"messages": ['
+        + _CHAT_CALL
+        + ', {"role": "tool", "tool_call_id": "c1", "content": "1"}, '
+        + _CHAT_CALL
+        + "]}",
     ),
     Code(
         "orphan_result",
@@ -454,7 +473,9 @@ _TABLE = (
         "A second result for a call that was answered already.",
         "remove one of the two",
         None,
-        '{"messages": [' + _CHAT_CALL + ', {"role": "tool", "tool_call_id": "c1", "content": "1"}, {"role": "tool", "tool_call_id": "c1", "content": "1"}]}',
+        '{"messages": ['
+        + _CHAT_CALL
+        + ', {"role": "tool", "tool_call_id": "c1", "content": "1"}, {"role": "tool", "tool_call_id": "c1", "content": "1"}]}',
     ),
     Code(
         "unanswered_call",

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from turncodec.equality import same
-from turncodec.refusals import CODES, Finding, Path, Refused, path_of, pointer, raise_all
+from turncodec.refusals import CODES, Finding, Path, Refused, follow, path_of, pointer, raise_all
 
 Document = Any
 
@@ -109,7 +109,7 @@ def apply(patch: list[Any], document: Document) -> Document:
             raise BadPatch(f"{step!r:.80} is no step of a patch")
         try:
             editor.step(step)
-        except (KeyError, IndexError, TypeError, ValueError) as wrong:
+        except (AttributeError, KeyError, IndexError, TypeError, ValueError) as wrong:
             raise BadPatch(f"{step.get('op')!r:.20} at {step['path']!r:.80} does not fit") from wrong
     return editor.root[0]
 
@@ -228,12 +228,10 @@ _NOTHING = object()
 
 
 def value_at(document: Document, path: Path) -> Any:
-    for step in path:
-        try:
-            document = document[step]
-        except (KeyError, IndexError, TypeError):
-            return _NOTHING
-    return document
+    try:
+        return follow(document, path)
+    except (KeyError, IndexError, TypeError):
+        return _NOTHING
 
 
 def restore(remainder: Remainder, document: Document, turns: Path) -> Document:
@@ -244,6 +242,8 @@ def restore(remainder: Remainder, document: Document, turns: Path) -> Document:
     try:
         if digest(spoken_of(remainder.patch, document, turns)) == remainder.digest:
             return apply(remainder.patch, document)
-    except (BadPatch, KeyError, TypeError, ValueError) as wrong:
+    except (BadPatch, AttributeError, KeyError, TypeError, ValueError) as wrong:
         raise_all([Finding("stale_remainder", turns, f"the remainder does not fit: {wrong}")])
-    raise Refused([Finding("stale_remainder", turns, "these are not the turns that the remainder was made for").refusal()])
+    raise Refused(
+        [Finding("stale_remainder", turns, "these are not the turns that the remainder was made for").refusal()]
+    )

@@ -305,19 +305,22 @@ class Row:
         self.target = format_.other.key if key == format_.key else key
         self.turns = Transcript(value[key], format_)
         self.tools = value.get("tools")
+        self.findings: list[Finding] = []
         self.again: Elements = []
         self.count = 0
 
     def examine(self) -> list[Finding]:
+        if len(self.value) == 1:
+            return [finding.under((self.key,)) for finding in self.turns.examine()]
         findings = list(json_faults({key: value for key, value in self.value.items() if key != self.key}))
         if self.target != self.key and self.target in self.value:
             said = f"the transcript would go to the column {self.target!r}, which is taken"
             findings.append(Finding("mixed_formats", (self.target,), said))
         if not findings and self.tools is not None:
             findings = self.tools_findings()
+        self.findings = findings
         findings += [finding.under((self.key,)) for finding in self.turns.examine()]
-        self.findings = in_order(self.value, findings)
-        return self.findings
+        return in_order(self.value, findings)
 
     def tools_findings(self) -> list[Finding]:
         if not isinstance(self.tools, list):
@@ -336,22 +339,25 @@ class Row:
         self.count = len(turns)
         to = tool_to_responses if self.format is CHAT else tool_to_chat
         tools = self.tools if self.tools is None else [to(tool) for tool in self.tools]
-        return self.put(self.target, turns, tools)
-
-    def put(self, key: str, turns: Any, tools: Any) -> Body:
-        """The row with other turns and tools; every key keeps its place among the others."""
-        new = {self.key: (key, turns), "tools": ("tools", tools)}
-        return dict(new.get(name, (name, value)) for name, value in self.value.items())
+        return renamed(self.value, self.key, self.target, turns, tools)
 
     def prove(self, mapped: Body) -> list[Op]:
         ops = [op.under((self.key,)) for op in self.turns.prove(mapped[self.target])]
         self.again = self.turns.again
         to = tool_to_chat if self.format is CHAT else tool_to_responses
         again = self.tools if self.tools is None else [to(tool) for tool in mapped["tools"]]
-        self.back = self.put(self.key, self.again, again)
+        self.back = renamed(mapped, self.target, self.key, self.again, again)
+        if "tools" not in self.value:
+            return ops
         before, after = {"tools": again}, {"tools": self.tools}
         own = list(difference(before, after))
         wrong = unspelled_parameters(own, before, after, self.format.name)
         if wrong:
             raise NotReversible(wrong)
         return [*own, *difference(after, {"tools": self.value.get("tools")}), *ops]
+
+
+def renamed(row: Body, key: str, target: str, turns: Any, tools: Any) -> Body:
+    """A row with other turns, in a column of another name, and other tools; every key keeps its place."""
+    new = {key: (target, turns), "tools": ("tools", tools)}
+    return dict(new.get(name, (name, value)) for name, value in row.items())

@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from turncodec.equality import json_faults
 from turncodec.formats import CHAT, RESPONSES, calls_left
 from turncodec.mapping.output import FINISHES, REASONS, completion_to_response, response_to_completion
@@ -52,7 +54,10 @@ class Completion:
         self.message.allow(codes)
         outside = [f for f in self.findings if f.code in codes and f.path[:3] != MESSAGE]
         self.resolved = without(self.value, [f.leave for f in outside if f.leave is not None])
-        self.resolved["choices"][0]["message"] = self.message.resolved[0]
+        choice = self.resolved["choices"][0]
+        choice["message"] = self.message.resolved[0]
+        if choice["finish_reason"] == "function_call":
+            choice["finish_reason"] = "tool_calls"
         return []
 
     def map(self) -> Body:
@@ -117,6 +122,9 @@ def choice_findings(choice: Body) -> Iterator[Finding]:
         yield Finding("incomplete", ("finish_reason",), f"cut off by {finish}: nobody knows what its calls would be")
     elif finish in CUT:
         yield Finding("truncated", ("finish_reason",), f"cut off by {finish}")
+    elif finish == "function_call" and not (isinstance(message, dict) and message.get("function_call")):
+        said = "there is no call of a function to finish with"
+        yield Finding("unknown_value", ("finish_reason",), said, allowable=False)
     elif "finish_reason" in choice and finish is None:
         yield Finding("incomplete", ("finish_reason",), "without a reason to finish it is not finished")
     logprobs = choice.get("logprobs")
@@ -134,9 +142,11 @@ def answer_findings(transcript: Transcript) -> list[Finding]:
         findings.append(Finding("several_parts", (0, "content"), "the content of a completion is one string"))
     annotations = message.get("annotations")
     bad = any(finding.path[:2] == (0, "annotations") for finding in findings)
+    leave: Path = (0, "annotations")
     if annotations and not bad and not message.get("content"):
-        leave = (0, "annotations")
         findings.append(Finding("annotations", leave, "citations without a text that they belong to", leave=leave))
+    elif annotations and not bad and not all(is_citation(entry, chat.CITATION) for entry in annotations):
+        findings.append(Finding("annotations", leave, "a response of the core can cite urls only", leave=leave))
     return findings
 
 
@@ -276,8 +286,11 @@ def output_findings(output: list[Any], status: Any) -> Iterator[Finding]:
         all_findings += [finding.under(("output", n)) for finding in findings]
     yield from all_findings
     inner = [replace(finding, path=finding.path[1:]) for finding in all_findings]
-    yield from (finding.under(("output",)) for finding in pair(item_events(output), calls_left(inner)).findings
-                if finding.code in ("duplicate_call_id",))
+    yield from (
+        finding.under(("output",))
+        for finding in pair(item_events(output), calls_left(inner)).findings
+        if finding.code in ("duplicate_call_id",)
+    )
 
 
 def spoken_findings(item: Body, findings: list[Finding]) -> list[Finding]:
@@ -293,10 +306,10 @@ def spoken_findings(item: Body, findings: list[Finding]) -> list[Finding]:
     for n in texts:
         annotations = content[n].get("annotations")
         path: Path = ("content", n, "annotations")
-        if isinstance(annotations, list) and any(not is_citation(entry) for entry in annotations):
+        if isinstance(annotations, list) and not all(is_citation(entry, responses.CITATION) for entry in annotations):
             found.append(Finding("annotations", path, "a completion can cite urls only", leave=path))
     return found
 
 
-def is_citation(annotation: Any) -> bool:
-    return not list(type_findings(responses.CITATION, annotation))
+def is_citation(annotation: Any, citation: TypeAdapter[Any]) -> bool:
+    return not any(type_findings(citation, annotation))

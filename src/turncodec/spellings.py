@@ -61,9 +61,9 @@ def _only_empty(change: Change) -> bool:
 
 
 def _empty_content(change: Change) -> bool:
-    """Null, absent and "" are one beside calls or a refusal."""
-    beside = change.after.get("tool_calls") or change.after.get("refusal")
-    return bool(beside) and change.new != [] and _only_empty(change)
+    """Null, absent and "" are one beside calls or a refusal; an empty list only beside a refusal, whose part joins it."""
+    calls, refusal = change.after.get("tool_calls"), change.after.get("refusal")
+    return bool(refusal or (calls and change.new != [])) and _only_empty(change)
 
 
 def _text_beside_refusal(change: Change) -> bool:
@@ -274,6 +274,12 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("default", "both", _neutral, "a value that says no more than leaving the parameter out"),
     Setting("older name", "chat", _older_name, "max_tokens is the deprecated name of max_completion_tokens"),
+    Setting(
+        "tool without a type",
+        "chat",
+        lambda op, before, after: _of_tools(op, 3, "type") and op.op == "remove" and op.old == "function",
+        "stored tools often lack the type; function is the only one that maps",
+    ),
     Setting("strict", "chat", _chat_strict, "strict is false in Chat where it is left out"),
     Setting(
         "strict",
@@ -314,7 +320,11 @@ ELSEWHERE = frozenset(
 
 def _zero(value: Any) -> bool:
     """No tokens of a kind, however that is said."""
-    return value is None or (type(value) is int and value == 0) or (isinstance(value, dict) and all(map(_zero, value.values())))
+    return (
+        value is None
+        or (type(value) is int and value == 0)
+        or (isinstance(value, dict) and all(map(_zero, value.values())))
+    )
 
 
 def _counts(op: Op, before: Any, after: Any) -> bool:
@@ -365,14 +375,17 @@ ANSWERS: tuple[Setting, ...] = (
     Setting(
         "tier",
         "chat",
-        lambda op, before, after: op.path == ("service_tier",) and op.op in ("remove", "replace") and op.old == "default",
+        lambda op, before, after: (
+            op.path == ("service_tier",) and op.op in ("remove", "replace") and op.old == "default"
+        ),
         "a response must name a tier; where nobody gave one it says default",
     ),
     Setting(
         "nothing to report",
         "chat",
-        lambda op, before, after: (op.path in (("metadata",), ("choices", 0, "logprobs")) and is_nothing(op.old)
-                                   and is_nothing(op.value)),
+        lambda op, before, after: (
+            op.path in (("metadata",), ("choices", 0, "logprobs")) and is_nothing(op.old) and is_nothing(op.value)
+        ),
         "an object with nothing in it",
     ),
     Setting(

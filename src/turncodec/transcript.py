@@ -40,7 +40,11 @@ class Transcript:
         self.origin: list[int] | None = None
         self.again: Elements = []
         self.count = 0
-        self.turns = self
+
+    @property
+    def turns(self) -> Transcript:
+        """Its list of turns, which is itself. Not kept as an attribute: the cycle would outlive the translation."""
+        return self
 
     def examine(self) -> list[Finding]:
         """What is wrong with it, or has no place in the other format."""

@@ -114,13 +114,13 @@ def translate(
     mapped = subject.map()
     translated = put_at(document, layout.path, layout.target, mapped)
     used = sorted({f.code for f in findings})
-    translation = Translation(translated, prove(document, layout, mapped, used))
+    translation = Translation(translated, prove(document, translated, layout, mapped, used))
     if belonging is None:
         return translation
     return replace(translation, document=restored(translation.document, belonging, layout))
 
 
-def prove(document: Json, layout: Layout, mapped: Json, used: list[str]) -> dict[str, Any] | None:
+def prove(document: Json, translated: Json, layout: Layout, mapped: Json, used: list[str]) -> dict[str, Any] | None:
     """The remainder of a translation, or None where it alone comes back. Raises `Refused` with `not_reversible`."""
     subject = layout.subject
     try:
@@ -130,7 +130,7 @@ def prove(document: Json, layout: Layout, mapped: Json, used: list[str]) -> dict
     if not ops and not used:
         return None
     patch = [op.under(layout.path).as_json() for op in ops]
-    back = put_at(document, layout.path, layout.path, subject.back)
+    back = put_at(translated, layout.target, layout.path, subject.back)
     if not same(apply(patch, back), document):
         raise_all([not_reversible(layout.path)])
     concerned = spoken_of(patch, back, layout.turns_path)
@@ -161,12 +161,15 @@ def append(document: Json, path: Path, turns: list[Any], format_: Format) -> Jso
 def plain(value: Any) -> Any:
     """A document of dicts and lists: objects of client libraries (anything with `model_dump`) as what they were made
     from, keys that were never set left out. Such objects may also stand as messages or items in a list."""
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json", exclude_unset=True)
-    if type(value) is list and set(map(type, value)) - {dict}:
-        return [plain(entry) if hasattr(entry, "model_dump") else entry for entry in value]
-    if type(value) is dict:
+    if type(value) is list:
+        if set(map(type, value)) - {dict}:
+            return [dumped(entry) for entry in value]
+    elif type(value) is dict:
         for key in ("messages", "input"):
             if type(value.get(key)) is list and set(map(type, value[key])) - {dict}:
-                value = {**value, key: plain(value[key])}
-    return value
+                value = {**value, key: [dumped(entry) for entry in value[key]]}
+    return dumped(value)
+
+
+def dumped(value: Any) -> Any:
+    return value.model_dump(mode="json", exclude_unset=True) if hasattr(value, "model_dump") else value

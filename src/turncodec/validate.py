@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from turncodec.equality import json_faults
-from turncodec.glance import FUNCTION_NAME, LONGEST_ID, LONGEST_TEXT
+from turncodec.glance import LONGEST_ID, LONGEST_TEXT, is_function_name
 from turncodec.refusals import Finding, Path
 from turncodec.wire import chat, responses
 
@@ -143,9 +143,7 @@ def unknown_tag(path: Path, here: Any) -> Finding:
 # ---------------------------------------------------------------- one element
 
 
-def element_findings(
-    element: Any, checks: Callable[[dict[str, Any]], Iterable[Finding]]
-) -> list[Finding]:
+def element_findings(element: Any, checks: Callable[[dict[str, Any]], Iterable[Finding]]) -> list[Finding]:
     """Everything that is wrong with one element: first whether it is JSON, then what `checks` say of it."""
     faults = list(json_faults(element))
     if faults:
@@ -172,7 +170,7 @@ def something_left(element: dict[str, Any], findings: list[Finding]) -> list[Fin
 def without_shadowed(findings: list[Finding]) -> list[Finding]:
     """A part that is refused as a whole says nothing more about what is in it."""
     whole = {f.path for f in findings if f.code in ("namespaced", "unsupported_item", "unknown_item", "custom_tool")}
-    whole |= {f.leave for f in findings if f.leave is not None and f.leave == f.path}
+    whole |= {f.leave for f in findings if f.leave is not None and f.leave == f.path and f.code != "empty_message"}
     return [f for f in findings if not any(f.path[:n] in whole for n in range(len(f.path)))]
 
 
@@ -365,7 +363,7 @@ def call_id_findings(call_id: str, path: Path) -> Iterator[Finding]:
 
 
 def name_findings(name: str, path: Path) -> Iterator[Finding]:
-    if FUNCTION_NAME.match(name) is None:
+    if not is_function_name(name):
         yield Finding("function_name", path, f"{name!r:.80} is not 1 to 64 of a-z, A-Z, 0-9, _ and -")
 
 
@@ -462,9 +460,7 @@ def responses_part_findings(content: Any, role: str, base: Path, bad: set[Path])
             continue
         kind = part["type"]
         kinds.append(kind)
-        if role == "output" and kind in ("input_image", "input_file", "input_video"):
-            yield wrong_place(kind, role, path)
-        elif kind not in responses.PARTS_OF_ROLE[role]:
+        if (role == "output" and kind in ("input_image", "input_file", "input_video")) or kind not in responses.PARTS_OF_ROLE[role]:
             yield wrong_place(kind, role, path)
         elif touched(bad, path):
             continue
@@ -489,7 +485,9 @@ def image_rules(part: dict[str, Any], path: Path) -> Iterator[Finding]:
     elif part.get("image_url") is None:
         yield Finding("image_url", path, "an image without its url", leave=path)
     if part.get("detail") == "original":
-        yield Finding("image_detail", (*path, "detail"), "the core has only low, high and auto", leave=(*path, "detail"))
+        yield Finding(
+            "image_detail", (*path, "detail"), "the core has only low, high and auto", leave=(*path, "detail")
+        )
     yield from too_long(part.get("image_url"), (*path, "image_url"), LONGEST_IMAGE_URL)
 
 

@@ -55,7 +55,9 @@ def is_closed(schema: Any) -> bool:
         wanted = set(properties) if isinstance(properties, dict) else set()
         if schema.get("additionalProperties") is not False:
             return False
-        if not isinstance(required, list | type(None)) or wanted - {name for name in required or () if type(name) is str}:
+        if not isinstance(required, list | type(None)) or wanted - {
+            name for name in required or () if type(name) is str
+        }:
             return False
     inner = [schema.get(key) for key in ("items", "anyOf", "allOf", "oneOf")]
     named = [schema.get(key) for key in ("properties", "$defs", "definitions")]

@@ -97,10 +97,13 @@ def assistant_content_to_item(message: Message) -> Any:
 
 
 def item_to_assistant(role: str, content: Any) -> Message:
-    """An assistant's message item as a Chat message; a refusal in last place moves beside the content."""
+    """An assistant's message item as a Chat message; a refusal in last place moves beside the content.
+
+    An empty refusal stays a part: beside the content it would say that there is none.
+    """
     if type(content) is str:
         return {"role": role, "content": content}
-    if content and content[-1]["type"] == "refusal" and all(part["type"] != "refusal" for part in content[:-1]):
+    if content and content[-1].get("refusal") and all(part["type"] != "refusal" for part in content[:-1]):
         return {"role": role, "content": content_to_chat(content[:-1]) or None, "refusal": content[-1]["refusal"]}
     return {"role": role, "content": content_to_chat(content)}
 

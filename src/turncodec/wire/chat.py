@@ -6,10 +6,10 @@ here. Keys typed as `None` alone are those that client libraries write as null w
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Union
+from typing import Annotated, Literal, NotRequired, Union
 
 from pydantic import Field, TypeAdapter
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from turncodec.wire.closed import Json, closed
 
@@ -168,7 +168,8 @@ class AssistantMessage(TypedDict):
     name: NotRequired[str | None]
     audio: NotRequired[AudioReference | None]
     function_call: NotRequired[LegacyFunctionCall | None]
-    annotations: NotRequired[list[Annotation] | None]
+    annotations: NotRequired[list[Json] | None]
+    """`Annotation` in the format; some servers have more."""
     weight: NotRequired[int]
     """Of fine-tuning files: 0 leaves the message out of training, 1 takes it in."""
 
@@ -197,6 +198,7 @@ Message = Annotated[
 ]
 
 MESSAGE = TypeAdapter[Message](Message)
+CITATION = TypeAdapter[Annotation](Annotation)
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 

@@ -7,10 +7,10 @@ name. Keys typed as `None` alone are those that client libraries write as null w
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Union
+from typing import Annotated, Literal, NotRequired, Union
 
 from pydantic import Field, TypeAdapter
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from turncodec.wire.closed import Json, closed
 
@@ -94,9 +94,7 @@ class Refusal(TypedDict):
     refusal: str
 
 
-Part = Annotated[
-    Union[InputText, OutputText, Refusal, InputImage, InputFile, InputVideo], Field(discriminator="type")
-]
+Part = Annotated[Union[InputText, OutputText, Refusal, InputImage, InputFile, InputVideo], Field(discriminator="type")]
 """Every content part of the input. Which role may hold which: `PARTS_OF_ROLE`."""
 
 Content = Union[str, list[Part]]

@@ -1,0 +1,342 @@
+"""The command `turncodec`: arguments, exit status, and what is said to the person.
+
+Everything else is asked of the rooms that know it. They are imported when a command needs them, so that
+`turncodec --version` and completion are quick.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+import turncodec
+from turncodec.migrate import JobError
+from turncodec.refusals import CODES, Code, allowed_codes, path_of
+
+if TYPE_CHECKING:
+    from turncodec.migrate.jobs import Job, Targets
+    from turncodec.migrate.outcomes import Settings
+    from turncodec.migrate.report import Bar
+    from turncodec.migrate.run import Pairs, Tally
+
+STDOUT = Path("-")
+REFUSED, MISUSE, INTERRUPTED, BROKEN_PIPE, TERMINATED = 1, 2, 130, 141, 143
+
+STATUS = """\b
+Exit status:
+  0    all is well
+  1    something was refused; it is told which, where and why
+  2    the command or a file cannot be used as asked; nothing was written
+  130  interrupted; nothing was written"""
+
+COMPLETION = """\b
+Completion in the shell, for bash (zsh and fish likewise):
+  eval "$(_TURNCODEC_COMPLETE=bash_source turncodec)"
+"""
+
+
+class Commands(click.Group):
+    """A group of commands of which every failure is one line and an exit status, never a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("interrupted; nothing was written", err=True)
+            ctx.exit(INTERRUPTED)
+        except BrokenPipeError:
+            quiet_stdout()
+            ctx.exit(BROKEN_PIPE)
+        except JobError as wrong:
+            fail(str(wrong))
+        except OSError as wrong:
+            name = f"{os.fsdecode(wrong.filename)}: " if isinstance(wrong.filename, str | bytes) else ""
+            fail(name + (wrong.strerror or str(wrong)).lower())
+
+
+def fail(said: str) -> NoReturn:
+    """End with one line on stderr and the status of misuse."""
+    problem = click.ClickException(said)
+    problem.exit_code = MISUSE
+    raise problem
+
+
+def quiet_stdout() -> None:
+    """Nobody reads any more: what is still in the buffer goes nowhere, without a word at the very end."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):  # no real file, as in a test
+        return
+
+
+# ---------------------------------------------------------------- arguments
+
+
+def codes(_: click.Context, __: click.Parameter, values: Sequence[str]) -> frozenset[str]:
+    """`--allow a,b --allow c` as a set of codes."""
+    names = {name.strip() for value in values for name in value.split(",") if name.strip()}
+    try:
+        return allowed_codes(names)
+    except ValueError as wrong:
+        raise click.BadParameter(f"{wrong}{nearest(names)}") from wrong
+
+
+def nearest(names: Iterable[str]) -> str:
+    """The code that an unknown name was meant to be, as a question; or nothing."""
+    unknown = sorted(set(names) - CODES.keys() - {"all"})
+    near = get_close_matches(unknown[0], CODES, 1) if unknown else []
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def json_pointer(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    try:
+        path_of(value or "")
+    except ValueError as wrong:
+        raise click.BadParameter(str(wrong)) from wrong
+    return value
+
+
+def complete_codes(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    """The codes that go on with what was typed after the last comma."""
+    before, comma, last = begun.rpartition(",")
+    return [before + comma + name for name in ("all", *CODES) if name.startswith(last)]
+
+
+def file_option(name: str, text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    return click.option(name, metavar="FILE", type=click.Path(path_type=Path), help=text)
+
+
+FILE = click.Path(allow_dash=True)
+SOURCES = click.argument("sources", metavar="SOURCE...", nargs=-1, required=True, type=FILE)
+TO = click.option("--to", type=click.Choice(["responses", "chat"]), required=True, help="The format to translate to.")
+AT = click.option(
+    "--at",
+    metavar="POINTER",
+    callback=json_pointer,
+    help="Where the transcript stands in each record, as a JSON pointer: /conversations.",
+)
+KIND = click.option(
+    "--kind", metavar="KIND", help="What each record is, where that cannot be seen: transcript, request, row, ..."
+)
+ALLOW = click.option(
+    "--allow",
+    metavar="CODE,...",
+    multiple=True,
+    callback=codes,
+    shell_complete=complete_codes,
+    help="Refusals to let through, or all. What that does: turncodec explain CODE.",
+)
+OUT = file_option("--out", "The file to write; without it, standard output.")
+FORCE = click.option("--force", is_flag=True, help="Overwrite files that are there already.")
+
+
+def settings_of(to: str, at: str | None, kind: str | None, allow: frozenset[str]) -> Settings:
+    from turncodec.documents import KINDS
+    from turncodec.migrate.outcomes import Settings
+
+    if kind is not None and kind not in KINDS:
+        raise click.BadParameter(f"{kind!r} is none of {', '.join(KINDS)}", param_hint="--kind")
+    return Settings(to, kind, allow, at)
+
+
+# ---------------------------------------------------------------- what the commands share
+
+
+def look(sources: Sequence[str], at: str | None) -> Job:
+    """Look at the sources, and say what is odd about them."""
+    from turncodec.migrate import jobs
+
+    job = jobs.job(sources, at)
+    for source in job.sources:
+        if source.has_bom:
+            say(f"{source.name}: begins with a byte-order mark, which is skipped")
+        if source.is_empty:
+            say(f"{source.name}: is empty, there are no records in it")
+    return job
+
+
+def write(pairs: Pairs, job: Job, targets: Targets) -> Tally:
+    """Run a job, with a bar on a terminal while it goes on."""
+    from turncodec.migrate import jobs
+
+    stdout = click.get_binary_stream("stdout")
+    with bar_of(job, beside_data=targets.out is None) as bar:
+        tally = jobs.convert(pairs, job.framing, targets, stdout.write, bar)
+    stdout.flush()
+    return tally
+
+
+@contextmanager
+def bar_of(job: Job, beside_data: bool) -> Iterator[Bar | None]:
+    """A progress bar where stderr is a terminal and no data come out on the same one."""
+    from turncodec.migrate.report import Bar
+
+    if not sys.stderr.isatty() or (beside_data and sys.stdout.isatty()):
+        yield None
+        return
+    bar = Bar(sys.stderr, job.sources)
+    try:
+        yield bar
+    finally:
+        bar.clear()
+
+
+def say(*lines: str) -> None:
+    for line in lines:
+        click.echo(line, err=True)
+
+
+def options(**given: object) -> list[str]:
+    """Options as one types them; those that were not given are left out."""
+    return [word for name, value in given.items() if value for word in (f"--{name}", str(value))]
+
+
+# ---------------------------------------------------------------- the commands
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=f"{STATUS}\n\n{COMPLETION}",
+)
+@click.version_option(turncodec.__version__, message="turncodec %(version)s")
+def cli() -> None:
+    """Translate conversations between Chat Completions and Open Responses.
+
+    All of it comes across and is proven to come back, or it is refused with a code, the exact place and what to do.
+    Try it: turncodec demo
+    """
+
+
+@cli.command(epilog=STATUS)
+@SOURCES
+@TO
+@OUT
+@AT
+@KIND
+@ALLOW
+@file_option("--remainder", "Where to keep what records need to come back; beside --out if not given.")
+@file_option("--refused", "Where to keep refused records whole; beside --out if not given.")
+@FORCE
+@click.pass_context
+def convert(
+    ctx: click.Context,
+    sources: tuple[str, ...],
+    to: str,
+    out: Path | None,
+    at: str | None,
+    kind: str | None,
+    allow: frozenset[str],
+    remainder: Path | None,
+    refused: Path | None,
+    force: bool,
+) -> None:
+    """Translate every record of files, or of standard input (-).
+
+    A source is JSON lines, a JSON array of records, or one JSON document; that is seen from what stands in it. The
+    output has the same framing. Records that are in the target's format already pass through unchanged.
+
+    Beside --out chat.jsonl are written, where there is something to keep: chat.remainder.jsonl, with which `turncodec
+    restore` gives the originals back exactly, and chat.refused.jsonl with every refused record whole. No file appears
+    before all of it is written, none is overwritten without --force, and a source never.
+    """
+    from turncodec.migrate import jobs, report
+
+    settings = settings_of(to, at, kind, allow)
+    targets = jobs.Targets(None if out == STDOUT else out, remainder, refused).beside()
+    jobs.ready(targets, sources, force)
+    job = look(sources, at)
+    tally = write(job.outcomes(settings), job, targets)
+    say(report.sum_of(tally, "translated"), *report.reasons(tally))
+    say(*report.files(tally, targets))
+    more = report.allowable(tally)
+    if more:
+        given = options(to=to, out=out, at=at, kind=kind, allow=",".join(sorted(allow | set(more))))
+        say("let through what can be:", "  " + report.command("convert", *sources, *given, *(["--force"] if out else [])))
+    if targets.out and tally.translated:
+        given = options(**report.way_back(tally, targets, settings))
+        say("the originals again:", "  " + report.command("restore", str(targets.out), *given))
+    ctx.exit(REFUSED if tally.refused else 0)
+
+
+@cli.command(epilog=STATUS)
+@SOURCES
+@TO
+@AT
+@KIND
+@ALLOW
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="For a person or a program.")
+@click.pass_context
+def check(
+    ctx: click.Context,
+    sources: tuple[str, ...],
+    to: str,
+    at: str | None,
+    kind: str | None,
+    allow: frozenset[str],
+    form: str,
+) -> None:
+    """List everything that convert would refuse, and write nothing.
+
+    One refusal a line: file:line, the JSON pointer inside the record, the code, what is so, and what to do.
+    """
+    from turncodec.migrate import report
+
+    settings = settings_of(to, at, kind, allow)
+    job = look(sources, at)
+    stdout = click.get_binary_stream("stdout")
+    listing = report.as_json if form == "json" else report.as_text
+    with bar_of(job, beside_data=True) as bar:
+        tally = listing(job.outcomes(settings), stdout.write, bar)
+    stdout.flush()
+    say(report.sum_of(tally, "can be translated"), *report.reasons(tally))
+    ctx.exit(REFUSED if tally.refused else 0)
+
+
+@cli.command(epilog=STATUS)
+@click.argument("translated", type=FILE)
+@file_option("--remainder", "What convert wrote beside the records; if not given, TRANSLATED's own, where there is one.")
+@file_option("--refused", "Put the refused records of this file back in their old places.")
+@OUT
+@click.option("--to", type=click.Choice(["responses", "chat"]), help="What the originals were, if no remainder says so.")
+@AT
+@KIND
+@FORCE
+@click.pass_context
+def restore(
+    ctx: click.Context,
+    translated: str,
+    remainder: Path | None,
+    refused: Path | None,
+    out: Path | None,
+    to: str | None,
+    at: str | None,
+    kind: str | None,
+    force: bool,
+) -> None:
+    """Give back the records that a file was translated from.
+
+    They are equal to the originals as JSON values. White space between tokens, escapes in strings and the spelling of
+    numbers (1.50, 1E5) may differ; records that had passed through or had been refused are the very bytes they were.
+    """
+    from turncodec.migrate import jobs, report
+
+    own = jobs.own_side_files(translated)
+    remainder = remainder or own.remainder
+    targets = jobs.Targets(None if out == STDOUT else out).for_restored()
+    jobs.ready(targets, [translated, *(str(path) for path in (remainder, refused) if path)], force)
+    job = look([translated], at)
+    tally = write(jobs.restored(job, remainder, refused, to, at, kind), job, targets)
+    say(report.sum_of(tally, "restored"), *report.reasons(tally))
+    say(*report.files(tally, targets))
+    if own.refused and not refused:
+        say(f"refused records are kept in {own.refused}; --refused {own.refused} puts them back")
+    ctx.exit(REFUSED if tally.refused else 0)

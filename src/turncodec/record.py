@@ -1,0 +1,110 @@
+"""A record around what is translated: a line of a batch file, or a row of a log with a request and its response.
+
+The parts change together; everything else of the record passes through untouched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from turncodec.equality import json_faults
+from turncodec.formats import Format
+from turncodec.refusals import Finding, Path, follow
+from turncodec.remainder import Op
+from turncodec.request import Request
+from turncodec.response import Completion, Response
+from turncodec.transcript import NotReversible
+from turncodec.validate import in_order
+
+Part = Request | Completion | Response
+
+URLS = {"chat": "/v1/chat/completions", "responses": "/v1/responses"}
+
+
+class Record:
+    """A record with parts at paths of its own; a batch line has its `url` changed together with them."""
+
+    turns = None
+    count = 0
+
+    def __init__(self, value: dict[str, Any], format_: Format, parts: dict[Path, Part]) -> None:
+        self.value, self.format, self.parts = value, format_, parts
+        self.back: Any = value
+
+    def examine(self) -> list[Finding]:
+        rest = self.value
+        for path in self.parts:
+            rest = put(rest, path, None)
+        findings = list(json_faults(rest)) + self.url_findings()
+        findings += [f.under(path) for path, part in self.parts.items() for f in part.examine()]
+        return in_order(self.value, findings)
+
+    def url_findings(self) -> list[Finding]:
+        url = self.value.get("url")
+        if "custom_id" not in self.value or url is None or url == URLS[self.format.name]:
+            return []
+        if url == URLS[self.format.other.name]:
+            said = f"the url is that of {self.format.other.title}, the body is not"
+            return [Finding("mixed_formats", ("url",), said)]
+        return [Finding("batch_url", ("url",), f"{url!r:.80} is neither {' nor '.join(URLS.values())}")]
+
+    def allow(self, codes: Collection[str]) -> list[Finding]:
+        return [f.under(path) for path, part in self.parts.items() for f in part.allow(codes)]
+
+    def map(self) -> dict[str, Any]:
+        mapped = self.with_url(self.value, self.format.other)
+        for path, part in self.parts.items():
+            mapped = put(mapped, path, part.map())
+        return mapped
+
+    def with_url(self, record: dict[str, Any], format_: Format) -> dict[str, Any]:
+        if "custom_id" in record and isinstance(record.get("url"), str):
+            return put(record, ("url",), URLS[format_.name])
+        return record
+
+    def prove(self, mapped: dict[str, Any]) -> list[Op]:
+        self.back = self.with_url(mapped, self.format)
+        ops: list[Op] = []
+        lost: list[Path] = []
+        for path, part in self.parts.items():
+            try:
+                ops += [op.under(path) for op in part.prove(follow(mapped, path))]
+            except NotReversible as wrong:
+                lost += [path + inner for inner in wrong.paths]
+            self.back = put(self.back, path, part.back)
+        if lost:
+            raise NotReversible(lost)
+        return ops
+
+
+def put(record: Any, path: Path, value: Any) -> Any:
+    """A copy of a record with another value at a path that exists."""
+    if not path:
+        return value
+    copy = dict(record) if isinstance(record, dict) else list(record)
+    copy[path[0]] = put(record[path[0]], path[1:], value)
+    return copy
+
+
+class Unchanged:
+    """What says nothing in either format and passes through as it is: the error that came in place of an answer."""
+
+    turns = None
+    count = 0
+
+    def __init__(self, value: Any, format_: Format) -> None:
+        self.value = self.back = value
+        self.format = format_
+
+    def examine(self) -> list[Finding]:
+        return list(json_faults(self.value))
+
+    def allow(self, codes: Collection[str]) -> list[Finding]:  # noqa: ARG002 - nothing can be allowed here
+        return []
+
+    def map(self) -> Any:
+        return self.value
+
+    def prove(self, mapped: Any) -> list[Op]:  # noqa: ARG002 - nothing was changed
+        return []
