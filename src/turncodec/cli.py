@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -19,13 +19,12 @@ import click
 
 import turncodec
 from turncodec.migrate import JobError
-from turncodec.refusals import CODES, Code, allowed_codes, path_of
+from turncodec.refusals import CODES, allowed_codes, path_of
 
 if TYPE_CHECKING:
     from turncodec.migrate.jobs import Job, Targets
     from turncodec.migrate.outcomes import Settings
-    from turncodec.migrate.report import Bar
-    from turncodec.migrate.run import Pairs, Tally
+    from turncodec.migrate.run import Pairs, Tally, Watch
 
 STDOUT = Path("-")
 REFUSED, MISUSE, INTERRUPTED, BROKEN_PIPE, TERMINATED = 1, 2, 130, 141, 143
@@ -41,6 +40,9 @@ COMPLETION = """\b
 Completion in the shell, for bash (zsh and fish likewise):
   eval "$(_TURNCODEC_COMPLETE=bash_source turncodec)"
 """
+
+
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Commands(click.Group):
@@ -64,9 +66,8 @@ class Commands(click.Group):
 
 def fail(said: str) -> NoReturn:
     """End with one line on stderr and the status of misuse."""
-    problem = click.ClickException(said)
-    problem.exit_code = MISUSE
-    raise problem
+    click.echo(f"Error: {said}", err=True)
+    sys.exit(MISUSE)
 
 
 def quiet_stdout() -> None:
@@ -110,7 +111,7 @@ def complete_codes(_: click.Context, __: click.Parameter, begun: str) -> list[st
     return [before + comma + name for name in ("all", *CODES) if name.startswith(last)]
 
 
-def file_option(name: str, text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def file_option(name: str, text: str) -> Option:
     return click.option(name, metavar="FILE", type=click.Path(path_type=Path), help=text)
 
 
@@ -167,26 +168,20 @@ def write(pairs: Pairs, job: Job, targets: Targets) -> Tally:
     """Run a job, with a bar on a terminal while it goes on."""
     from turncodec.migrate import jobs
 
-    stdout = click.get_binary_stream("stdout")
+    stdout = sys.stdout.buffer
     with bar_of(job, beside_data=targets.out is None) as bar:
         tally = jobs.convert(pairs, job.framing, targets, stdout.write, bar)
     stdout.flush()
     return tally
 
 
-@contextmanager
-def bar_of(job: Job, beside_data: bool) -> Iterator[Bar | None]:
+def bar_of(job: Job, beside_data: bool) -> AbstractContextManager[Watch | None]:
     """A progress bar where stderr is a terminal and no data come out on the same one."""
     from turncodec.migrate.report import Bar
 
     if not sys.stderr.isatty() or (beside_data and sys.stdout.isatty()):
-        yield None
-        return
-    bar = Bar(sys.stderr, job.sources)
-    try:
-        yield bar
-    finally:
-        bar.clear()
+        return nullcontext()
+    return Bar(sys.stderr, job.sources)
 
 
 def say(*lines: str) -> None:
@@ -196,7 +191,8 @@ def say(*lines: str) -> None:
 
 def options(**given: object) -> list[str]:
     """Options as one types them; those that were not given are left out."""
-    return [word for name, value in given.items() if value for word in (f"--{name}", str(value))]
+    words = ([f"--{name}"] if value is True else [f"--{name}", str(value)] for name, value in given.items() if value)
+    return [word for words in words for word in words]
 
 
 # ---------------------------------------------------------------- the commands
@@ -255,15 +251,19 @@ def convert(
     jobs.ready(targets, sources, force)
     job = look(sources, at)
     tally = write(job.outcomes(settings), job, targets)
-    say(report.sum_of(tally, "translated"), *report.reasons(tally))
-    say(*report.files(tally, targets))
+    say(report.sum_of(tally), *report.reasons(tally))
+    say(*report.files(tally, targets), *report.not_kept(tally, targets))
     more = report.allowable(tally)
     if more:
         given = options(to=to, out=out, at=at, kind=kind, allow=",".join(sorted(allow | set(more))))
-        say("let through what can be:", "  " + report.command("convert", *sources, *given, *(["--force"] if out else [])))
+        say(
+            "",
+            "let through what can be:",
+            "  " + report.command("convert", *sources, *given, *(["--force"] if out else [])),
+        )
     if targets.out and tally.translated:
         given = options(**report.way_back(tally, targets, settings))
-        say("the originals again:", "  " + report.command("restore", str(targets.out), *given))
+        say("", "the originals again:", "  " + report.command("restore", str(targets.out), *given))
     ctx.exit(REFUSED if tally.refused else 0)
 
 
@@ -273,7 +273,9 @@ def convert(
 @AT
 @KIND
 @ALLOW
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="For a person or a program.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="For a person or a program."
+)
 @click.pass_context
 def check(
     ctx: click.Context,
@@ -292,7 +294,7 @@ def check(
 
     settings = settings_of(to, at, kind, allow)
     job = look(sources, at)
-    stdout = click.get_binary_stream("stdout")
+    stdout = sys.stdout.buffer
     listing = report.as_json if form == "json" else report.as_text
     with bar_of(job, beside_data=True) as bar:
         tally = listing(job.outcomes(settings), stdout.write, bar)
@@ -303,10 +305,10 @@ def check(
 
 @cli.command(epilog=STATUS)
 @click.argument("translated", type=FILE)
-@file_option("--remainder", "What convert wrote beside the records; if not given, TRANSLATED's own, where there is one.")
+@file_option("--remainder", "What convert kept beside the records; else TRANSLATED's own, if there.")
 @file_option("--refused", "Put the refused records of this file back in their old places.")
 @OUT
-@click.option("--to", type=click.Choice(["responses", "chat"]), help="What the originals were, if no remainder says so.")
+@click.option("--to", type=click.Choice(["responses", "chat"]), help="What they were, if no remainder says.")
 @AT
 @KIND
 @FORCE
@@ -335,8 +337,14 @@ def restore(
     jobs.ready(targets, [translated, *(str(path) for path in (remainder, refused) if path)], force)
     job = look([translated], at)
     tally = write(jobs.restored(job, remainder, refused, to, at, kind), job, targets)
-    say(report.sum_of(tally, "restored"), *report.reasons(tally))
+    say(report.sum_of(tally, "restored", "as they were"), *report.reasons(tally))
     say(*report.files(tally, targets))
     if own.refused and not refused:
         say(f"refused records are kept in {own.refused}; --refused {own.refused} puts them back")
     ctx.exit(REFUSED if tally.refused else 0)
+
+
+def main() -> None:
+    """Run the command with the arguments of the process, and end with its exit status."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    cli(prog_name="turncodec")

@@ -14,7 +14,7 @@ from turncodec.equality import DEEPEST
 from turncodec.formats import CHAT, Format
 from turncodec.mapping.parameters import PARAMETERS
 from turncodec.record import URLS, Record, Unchanged
-from turncodec.refusals import Finding, Path, follow, raise_all
+from turncodec.refusals import Finding, Path, follow, raise_all, refused
 from turncodec.remainder import Op
 from turncodec.request import Request, Row
 from turncodec.response import Completion, Response
@@ -89,7 +89,7 @@ REQUEST_KEYS = {
 
 def transcript(document: Any, format_: Format) -> Layout:
     if not isinstance(document, list):
-        raise_all([Finding("unknown_shape", (), "a document is a list of turns or an object that holds one")])
+        raise refused("unknown_shape", (), "a document is a list of turns or an object that holds one")
     raise_all(turned_already(document, (), format_))
     return Layout(Transcript(document, format_))
 
@@ -107,7 +107,7 @@ def row(document: Any, format_: Format) -> Layout:
 def response(document: Any, format_: Format) -> Layout:
     answer = answer_in(document, format_) if isinstance(document, dict) else None
     if answer is None:
-        raise_all([Finding("unknown_shape", (), "an answer is a chat.completion or a response object")])
+        raise refused("unknown_shape", (), "an answer is a chat.completion or a response object")
     return Layout(answer)
 
 
@@ -135,7 +135,7 @@ def is_error(document: Any) -> bool:
 def batch_line(line: Any, format_: Format) -> Layout:
     """A line of a batch input (a request in `body`) or output (an answer in `response.body`, or an error)."""
     if not isinstance(line, dict):
-        raise_all([Finding("unknown_shape", (), "a line of a batch file is an object")])
+        raise refused("unknown_shape", (), "a line of a batch file is an object")
     if isinstance(line.get("body"), dict):
         body = line["body"]
         if line.get("url") in (None, *URLS.values()):
@@ -147,10 +147,10 @@ def batch_line(line: Any, format_: Format) -> Layout:
         return Layout(Unchanged(line, format_))
     if not isinstance(answer, dict):
         path: Path = ("response",) if "response" in line else ()
-        raise_all([Finding("unknown_shape", path, "a batch line has a body, or a response with a body, or an error")])
+        raise refused("unknown_shape", path, "a batch line has a body, or a response with a body, or an error")
     part = answer_in(answer, format_, ("response", "body"))
     if part is None:
-        raise_all([Finding("unknown_shape", ("response", "body"), "this is no answer of either format")])
+        raise refused("unknown_shape", ("response", "body"), "this is no answer of either format")
     return Layout(Record(line, format_, {("response", "body"): part} if part else {}))
 
 
@@ -162,7 +162,7 @@ def answer_in(document: dict[str, Any], format_: Format, base: Path = ()) -> Com
     if chat_answer != (format_ is CHAT):
         key = "choices" if chat_answer else "output"
         said = f"the document is in {format_.other.title} already"
-        raise_all([Finding("wrong_direction", (*base, key) if key in document else base, said)])
+        raise refused("wrong_direction", (*base, key) if key in document else base, said)
     return Completion(document, {}) if chat_answer else Response(document, {})
 
 

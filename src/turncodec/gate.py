@@ -535,6 +535,21 @@ def _unique_items(_: Any, unique: bool, instance: Json, __: Json) -> Iterator[An
         yield _error()
 
 
+def _any_of(validator: Any, subschemas: list[Json], instance: Json, _: Json) -> Iterator[Any]:
+    if not any(_holds(validator, subschema, instance) for subschema in subschemas):
+        yield _error()
+
+
+def _one_of(validator: Any, subschemas: list[Json], instance: Json, _: Json) -> Iterator[Any]:
+    if sum(_holds(validator, subschema, instance) for subschema in subschemas) != 1:
+        yield _error()
+
+
+def _holds(validator: Any, subschema: Json, instance: Json) -> bool:
+    """Whether a subschema holds. One error is enough; the package would collect, and describe, all of them."""
+    return next(validator.descend(instance, subschema), None) is None
+
+
 _KEYWORDS: dict[str, Keyword] = {
     "pattern": _pattern_keyword,
     "patternProperties": _pattern_properties,
@@ -542,6 +557,8 @@ _KEYWORDS: dict[str, Keyword] = {
     "const": _const,
     "enum": _enum,
     "uniqueItems": _unique_items,
+    "anyOf": _any_of,
+    "oneOf": _one_of,
 }
 
 

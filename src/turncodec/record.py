@@ -78,13 +78,10 @@ class Record:
         return ops
 
 
-def put(record: Any, path: Path, value: Any) -> Any:
-    """A copy of a record with another value at a path that exists."""
-    if not path:
-        return value
-    copy = dict(record) if isinstance(record, dict) else list(record)
-    copy[path[0]] = put(record[path[0]], path[1:], value)
-    return copy
+def put(record: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
+    """A copy of a record with another value at a path of keys that exists."""
+    key, inner = str(path[0]), path[1:]
+    return {**record, key: put(record[key], inner, value) if inner else value}
 
 
 class Unchanged:

@@ -135,6 +135,11 @@ def allowed_codes(allow: str | Collection[str]) -> frozenset[str]:
     return frozenset(names)
 
 
+def refused(code: str, path: Path, message: str) -> Refused:
+    """The exception for one reason alone."""
+    return Refused([Finding(code, path, message).refusal()])
+
+
 def raise_all(findings: Iterable[Finding]) -> None:
     """Raise `Refused` with every finding, in document order; do nothing when there is none."""
     found = list(findings)

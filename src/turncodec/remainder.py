@@ -7,14 +7,14 @@ conversation has grown, and is refused when the part it speaks of has changed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import msgspec
 
 from turncodec.equality import same
-from turncodec.refusals import CODES, Finding, Path, Refused, follow, path_of, pointer, raise_all
+from turncodec.refusals import CODES, Path, follow, path_of, pointer, refused
 
 Document = Any
 
@@ -77,13 +77,17 @@ def rearrangement(origin: list[int]) -> Iterator[Op]:
             yield Op("move", (place,), source=(found,))
 
 
-def list_difference(before: list[Any], after: list[Any], origin: list[int]) -> Iterator[Op]:
-    """The steps that make one list into another when `before[n]` came from `after[origin[n]]`.
+def list_difference(before: list[Any], after: list[Any], origin: Sequence[int | None]) -> Iterator[Op]:
+    """The steps that make one list into another when `before[n]` came from `after[origin[n]]`, or from nowhere.
 
-    Entries are moved, then missing ones added, then each is compared with the one that it came from.
+    Entries from nowhere are removed, the others moved, missing ones added; then each is compared with the one that it
+    came from.
     """
-    yield from rearrangement(origin)
-    place = {source: n for n, source in enumerate(origin)}
+    for n in range(len(before) - 1, -1, -1):
+        if origin[n] is None:
+            yield Op("remove", (n,), old=before[n])
+    yield from rearrangement([source for source in origin if source is not None])
+    place = {source: n for n, source in enumerate(origin) if source is not None}
     for n, entry in enumerate(after):
         if n not in place:
             yield Op("add", (n,), entry)
@@ -202,16 +206,16 @@ KEYS = {"format": str, "count": int, "digest": str, "allowed": list, "patch": li
 def read_remainder(value: Any, format_: str) -> Remainder:
     """A stored remainder that restores `format_`. Raises `Refused` with `bad_remainder` where it is none."""
     if not isinstance(value, dict) or set(value) - {"allowed"} != set(KEYS) - {"allowed"}:
-        raise_all([Finding("bad_remainder", (), "a remainder is an object with format, count, digest and patch")])
+        raise refused("bad_remainder", (), "a remainder is an object with format, count, digest and patch")
     for key, kind in KEYS.items():
         if type(value.get(key, [])) is not kind:
-            raise_all([Finding("bad_remainder", (), f"{key} of the remainder is not a {kind.__name__}")])
+            raise refused("bad_remainder", (), f"{key} of the remainder is not a {kind.__name__}")
     if value["format"] != format_:
-        raise_all([Finding("bad_remainder", (), f"the remainder restores {value['format']!r:.40}, not {format_!r}")])
+        raise refused("bad_remainder", (), f"the remainder restores {value['format']!r:.40}, not {format_!r}")
     allowed = value.get("allowed", [])
     unknown = [code for code in allowed if not (isinstance(code, str) and code in CODES and CODES[code].allowing)]
     if unknown:
-        raise_all([Finding("bad_remainder", (), f"{unknown[0]!r:.60} is no code that can be allowed")])
+        raise refused("bad_remainder", (), f"{unknown[0]!r:.60} is no code that can be allowed")
     return Remainder(value["format"], value["count"], value["digest"], frozenset(allowed), value["patch"])
 
 
@@ -243,7 +247,5 @@ def restore(remainder: Remainder, document: Document, turns: Path) -> Document:
         if digest(spoken_of(remainder.patch, document, turns)) == remainder.digest:
             return apply(remainder.patch, document)
     except (BadPatch, AttributeError, KeyError, TypeError, ValueError) as wrong:
-        raise_all([Finding("stale_remainder", turns, f"the remainder does not fit: {wrong}")])
-    raise Refused(
-        [Finding("stale_remainder", turns, "these are not the turns that the remainder was made for").refusal()]
-    )
+        raise refused("stale_remainder", turns, f"the remainder does not fit: {wrong}") from None
+    raise refused("stale_remainder", turns, "these are not the turns that the remainder was made for")

@@ -157,16 +157,16 @@ def chat_rules(body: Body, bad: set[Path]) -> Iterator[Finding]:
             yield Finding("legacy_function", (key,), said, allowable=not both and not bad)
 
 
-def responses_rules(body: Body, bad: set[Path]) -> Iterator[Finding]:
+def responses_rules(body: Body, _: set[Path]) -> Iterator[Finding]:
     yield from no_partner(body, "responses")
     yield from limits(body, "max_output_tokens")
     yield from one_of(body, ("reasoning", "effort"), EFFORTS)
     yield from json_object(body, ("text", "format"))
-    include = body.get("include")
-    for n, word in enumerate(include if isinstance(include, list) else ()):
+    include = body["include"] if isinstance(body.get("include"), list) else []
+    for n, word in enumerate(include):
         if word != LOGPROBS or include.index(word) < n:
             yield Finding("no_counterpart", ("include", n), f"{word!r:.60} has no counterpart", leave=("include", n))
-    if body.get("top_logprobs") is not None and LOGPROBS not in (include or ()):
+    if body.get("top_logprobs") is not None and LOGPROBS not in include:
         said = f"only with {LOGPROBS} in include"
         yield Finding("no_counterpart", ("top_logprobs",), said, leave=("top_logprobs",))
 

@@ -25,7 +25,7 @@ class Resolved(NamedTuple):
 def resolve(elements: list[Any], allowed: list[Finding], pairs: Pairs) -> Resolved:
     """Apply the findings that were allowed to a list of elements, leaving the original as it is."""
     changed = {n: deepcopy(elements[n]) for n in touched_elements(allowed, pairs)}
-    rename(changed, elements, allowed, pairs)
+    rename(changed, allowed, pairs)
     modernise(changed, allowed, pairs)
     gone = leave_out(changed, allowed)
     order = moved_up(len(elements), pairs) if any(f.code == "interleaved" for f in allowed) else range(len(elements))
@@ -64,7 +64,7 @@ def leave_out(changed: dict[int, Any], allowed: list[Finding]) -> set[int]:
 # ---------------------------------------------------------------- renamed
 
 
-def rename(changed: dict[int, Any], elements: list[Any], allowed: list[Finding], pairs: Pairs) -> None:
+def rename(changed: dict[int, Any], allowed: list[Finding], pairs: Pairs) -> None:
     """Give a new id to each call that needs one, and to its result."""
     places = {f.path for f in allowed if f.code in ("duplicate_call_id", "call_id_length")}
     if not places:

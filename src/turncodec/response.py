@@ -34,11 +34,11 @@ class Completion:
     """A `chat.completion`, going to Responses."""
 
     format = CHAT
+    turns = None
 
     def __init__(self, value: Body, settings: Body) -> None:
         self.value = self.resolved = self.back = value
         self.settings = settings
-        self.turns = None
         self.count = 0
         self.message = Transcript([message_in(value)], CHAT)
 
@@ -186,11 +186,11 @@ class Response:
     """A response object, going to Chat."""
 
     format = RESPONSES
+    turns = None
 
     def __init__(self, value: Body, settings: Body) -> None:
         self.value = self.resolved = self.back = value
         self.settings = settings
-        self.turns = None
         self.count = 0
         self.origin: list[int] = list(range(len(value["output"]) if isinstance(value.get("output"), list) else 0))
 
@@ -256,10 +256,10 @@ def status_findings(body: Body, output: list[Any]) -> Iterator[Finding]:
         details = body.get("incomplete_details")
         reason = details.get("reason") if isinstance(details, dict) else None
         calls = any(isinstance(item, dict) and item.get("type") == "function_call" for item in output)
-        if reason in FINISHES and not calls:
+        if isinstance(reason, str) and reason in FINISHES and not calls:
             last: Path = ("output", len(output) - 1, "status") if output else ()
             cut = last if last and isinstance(output[-1], dict) and output[-1].get("status") == "incomplete" else None
-            yield Finding("truncated", cut or ("status",), f"cut off by {REASONS[FINISHES[str(reason)]]}")
+            yield Finding("truncated", cut or ("status",), f"cut off by {REASONS[FINISHES[reason]]}")
         else:
             why = "nobody knows what its calls would be" if calls else f"the reason {reason!r:.40} has no counterpart"
             yield Finding("incomplete", ("status",), f"the response is incomplete, and {why}")
@@ -277,7 +277,7 @@ def output_findings(output: list[Any], status: Any) -> Iterator[Finding]:
             findings = [f for f in findings if f.code != "incomplete"]
         if kind == "message" and not any(f.path == () for f in findings):
             messages += 1
-            findings += spoken_findings(item, findings)
+            findings += spoken_findings(item)
             if messages > 1:
                 findings.append(Finding("several_messages", (), "a second message, where a completion has one"))
         if kind == "function_call_output":
@@ -293,7 +293,7 @@ def output_findings(output: list[Any], status: Any) -> Iterator[Finding]:
     )
 
 
-def spoken_findings(item: Body, findings: list[Finding]) -> list[Finding]:
+def spoken_findings(item: Body) -> list[Finding]:
     """What stands in the way of one message of an answer: it is the assistant's, with one text and one refusal."""
     content = item.get("content")
     if item.get("role") != "assistant":

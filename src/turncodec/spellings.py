@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from turncodec.equality import same
 from turncodec.mapping.output import DEFAULTS
@@ -19,7 +19,6 @@ from turncodec.refusals import Path
 from turncodec.remainder import Op
 
 ABSENT = object()
-EMPTY = (None, "", [], ABSENT)
 
 
 def is_empty(value: Any) -> bool:
@@ -61,7 +60,7 @@ def _only_empty(change: Change) -> bool:
 
 
 def _empty_content(change: Change) -> bool:
-    """Null, absent and "" are one beside calls or a refusal; an empty list only beside a refusal, whose part joins it."""
+    """Null, absent and "" are one beside calls or a refusal; so is an empty list, beside a refusal alone."""
     calls, refusal = change.after.get("tool_calls"), change.after.get("refusal")
     return bool(refusal or (calls and change.new != [])) and _only_empty(change)
 
@@ -222,6 +221,26 @@ def says_nothing(value: Any) -> bool:
     return value is None or (isinstance(value, dict) and all(map(says_nothing, value.values())))
 
 
+class Step(NamedTuple):
+    """A step of a patch as such a row sees it, with the back-translation and the original around it."""
+
+    op: Op
+    before: Any
+    after: Any
+
+    @property
+    def path(self) -> Path:
+        return self.op.path
+
+    @property
+    def old(self) -> Any:
+        return self.op.old
+
+    @property
+    def value(self) -> Any:
+        return self.op.value
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One row for the parameters of requests: when a step of the patch means nothing, and why."""
@@ -229,47 +248,48 @@ class Setting:
     name: str
     side: str
     """chat, responses, or both."""
-    holds: Callable[[Op, Any, Any], bool]
-    """The step, the back-translation and the original."""
+    holds: Callable[[Step], bool]
     why: str
 
 
-def _neutral(op: Op, before: Any, after: Any) -> bool:
-    if op.op != "add":
+def _neutral(step: Step) -> bool:
+    if step.op.op != "add":
         return False
-    if op.path == ("include",) and op.value == []:
+    if step.path == ("include",) and step.value == []:
         return True
-    if op.path == ("logprobs",) and op.value is False:
+    if step.path == ("logprobs",) and step.value is False:
         return True
-    name = ".".join(map(str, op.path))
+    name = ".".join(map(str, step.path))
     rows = [row for row in PARAMETERS if name in (row.chat, row.responses)]
-    return any(same(op.value, value) for row in rows for value in row.neutral)
+    return any(same(step.value, value) for row in rows for value in row.neutral)
 
 
-def _older_name(op: Op, before: Any, after: Any) -> bool:
-    old, new = before.get("max_completion_tokens"), after.get("max_tokens")
-    return op.path in (("max_tokens",), ("max_completion_tokens",)) and old is not None and same(old, new)
+def _older_name(step: Step) -> bool:
+    old, new = step.before.get("max_completion_tokens"), step.after.get("max_tokens")
+    return step.path in (("max_tokens",), ("max_completion_tokens",)) and old is not None and same(old, new)
 
 
-def _chat_strict(op: Op, before: Any, after: Any) -> bool:
-    return _of_tools(op, 4, "strict") and op.op == "add" and op.value in (False, None)
+def _chat_strict(step: Step) -> bool:
+    return _of_tools(step, 4, "strict") and step.op.op == "add" and step.value in (False, None)
 
 
-def _responses_strict(op: Op, before: Any, after: Any) -> bool:
-    if not (_of_tools(op, 3, "strict") and isinstance(op.old, bool) and op.value is None):
+def _responses_strict(step: Step) -> bool:
+    if not (_of_tools(step, 3, "strict") and isinstance(step.old, bool) and step.value is None):
         return False
-    return op.op in ("remove", "replace") and op.old == can_be_strict(after["tools"][op.path[1]].get("parameters"))
+    return step.op.op in ("remove", "replace") and step.old == can_be_strict(
+        step.after["tools"][step.path[1]].get("parameters")
+    )
 
 
-def _of_tools(op: Op, length: int, key: str) -> bool:
-    return op.path[:1] == ("tools",) and len(op.path) == length and op.path[-1] == key
+def _of_tools(step: Step, length: int, key: str) -> bool:
+    return step.path[:1] == ("tools",) and len(step.path) == length and step.path[-1] == key
 
 
 SETTINGS: tuple[Setting, ...] = (
     Setting(
         "null parameter",
         "both",
-        lambda op, before, after: op.op == "add" and says_nothing(op.value),
+        lambda step: step.op.op == "add" and says_nothing(step.value),
         "null, or an object with nothing but nulls in it, gives no value",
     ),
     Setting("default", "both", _neutral, "a value that says no more than leaving the parameter out"),
@@ -277,7 +297,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "tool without a type",
         "chat",
-        lambda op, before, after: _of_tools(op, 3, "type") and op.op == "remove" and op.old == "function",
+        lambda step: _of_tools(step, 3, "type") and step.op.op == "remove" and step.old == "function",
         "stored tools often lack the type; function is the only one that maps",
     ),
     Setting("strict", "chat", _chat_strict, "strict is false in Chat where it is left out"),
@@ -290,13 +310,13 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "instructions",
         "responses",
-        lambda op, before, after: op.path == ("instructions",) and op.op == "add" and type(op.value) is str,
+        lambda step: step.path == ("instructions",) and step.op.op == "add" and type(step.value) is str,
         "Chat says instructions in a system message in front",
     ),
     Setting(
         "mode",
         "responses",
-        lambda op, before, after: op.path == ("tool_choice", "mode") and op.old == "auto" and op.value is None,
+        lambda step: step.path == ("tool_choice", "mode") and step.old == "auto" and step.value is None,
         "the mode of allowed_tools is auto where it is left out",
     ),
 )
@@ -305,7 +325,7 @@ SETTINGS: tuple[Setting, ...] = (
 def unspelled_parameters(ops: Iterable[Op], before: Any, after: Any, side: str) -> list[Path]:
     """The places of the steps that no row of `SETTINGS` covers."""
     rows = [row for row in SETTINGS if row.side in (side, "both")]
-    return [op.path for op in ops if not any(row.holds(op, before, after) for row in rows)]
+    return [op.path for op in ops if not any(row.holds(Step(op, before, after)) for row in rows)]
 
 
 # ---------------------------------------------------------------- answers
@@ -327,21 +347,21 @@ def _zero(value: Any) -> bool:
     )
 
 
-def _counts(op: Op, before: Any, after: Any) -> bool:
-    return op.path[:1] == ("usage",) and len(op.path) > 1 and _zero(op.old) and _zero(op.value)
+def _counts(step: Step) -> bool:
+    return step.path[:1] == ("usage",) and len(step.path) > 1 and _zero(step.old) and _zero(step.value)
 
 
-def _finish(op: Op, before: Any, after: Any) -> bool:
+def _finish(step: Step) -> bool:
     words = ("stop", "tool_calls")
-    return op.path == ("choices", 0, "finish_reason") and op.old in words and op.value in words
+    return step.path == ("choices", 0, "finish_reason") and step.old in words and step.value in words
 
 
-def _message(op: Op, before: Any, after: Any) -> bool:
+def _message(step: Step) -> bool:
     """A step inside the message of the choice, judged as one in a transcript."""
-    if op.path[:3] != ("choices", 0, "message") or len(op.path) < 4:
+    if step.path[:3] != ("choices", 0, "message") or len(step.path) < 4:
         return False
-    inner = Op(op.op, (0, *op.path[3:]), op.value, op.old)
-    old, new = before["choices"][0]["message"], after["choices"][0]["message"]
+    inner = Op(step.op.op, (0, *step.path[3:]), step.value, step.old)
+    old, new = step.before["choices"][0]["message"], step.after["choices"][0]["message"]
     return not unspelled([inner], [old], [new], {0: 0}, "chat")
 
 
@@ -357,59 +377,57 @@ ANSWERS: tuple[Setting, ...] = (
     Setting(
         "no usage",
         "both",
-        lambda op, before, after: op.path == ("usage",) and op.value is None and op.old is None,
+        lambda step: step.path == ("usage",) and step.value is None and step.old is None,
         "usage is null or left out where it is not known",
     ),
     Setting(
         "null key",
         "both",
-        lambda op, before, after: op.value is None and op.old is None,
+        lambda step: step.value is None and step.old is None,
         "client libraries write keys that say nothing as null",
     ),
     Setting(
         "server",
         "chat",
-        lambda op, before, after: op.path == ("system_fingerprint",) and op.op == "add",
+        lambda step: step.path == ("system_fingerprint",) and step.op.op == "add",
         "the fingerprint names the state of one server",
     ),
     Setting(
         "tier",
         "chat",
-        lambda op, before, after: (
-            op.path == ("service_tier",) and op.op in ("remove", "replace") and op.old == "default"
-        ),
+        lambda step: step.path == ("service_tier",) and step.op.op in ("remove", "replace") and step.old == "default",
         "a response must name a tier; where nobody gave one it says default",
     ),
     Setting(
         "nothing to report",
         "chat",
-        lambda op, before, after: (
-            op.path in (("metadata",), ("choices", 0, "logprobs")) and is_nothing(op.old) and is_nothing(op.value)
+        lambda step: (
+            step.path in (("metadata",), ("choices", 0, "logprobs")) and is_nothing(step.old) and is_nothing(step.value)
         ),
         "an object with nothing in it",
     ),
     Setting(
         "constant",
         "chat",
-        lambda op, before, after: op.op == "remove" and op.path in (("object",), ("choices", 0, "index")),
+        lambda step: step.op.op == "remove" and step.path in (("object",), ("choices", 0, "index")),
         "the kind of the object, and the place of the only choice",
     ),
     Setting(
         "echo",
         "responses",
-        lambda op, before, after: op.path[0] in ECHO and op.path[0] != "incomplete_details",
+        lambda step: step.path[0] in ECHO and step.path[0] != "incomplete_details",
         "the response echoes the settings of its request, which say nothing about the answer",
     ),
     Setting(
         "echo elsewhere",
         "responses",
-        lambda op, before, after: op.path[0] in ELSEWHERE,
+        lambda step: step.path[0] in ELSEWHERE,
         "the same, for settings that only OpenAI's own API has",
     ),
     Setting(
         "whole seconds",
         "responses",
-        lambda op, before, after: op.path == ("created_at",) and type(op.value) is float and op.value == op.old,
+        lambda step: step.path == ("created_at",) and type(step.value) is float and step.value == step.old,
         "a moment written as a float without a fraction",
     ),
 )
@@ -423,7 +441,7 @@ def is_nothing(value: Any) -> bool:
 def unspelled_answer(ops: Iterable[Op], before: Any, after: Any, side: str) -> list[Path]:
     """The places of the steps outside the items that no row of `ANSWERS` covers."""
     rows = [row for row in ANSWERS if row.side in (side, "both")]
-    return [op.path for op in ops if not any(row.holds(op, before, after) for row in rows)]
+    return [op.path for op in ops if not any(row.holds(Step(op, before, after)) for row in rows)]
 
 
 def means_nothing(op: Op, before: list[Any], after: list[Any], place: dict[int, int], status: str) -> bool:

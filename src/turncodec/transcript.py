@@ -95,38 +95,46 @@ def explain(again: Elements, resolved: Elements, format_: Format) -> list[Op]:
     """
     if again == resolved:
         return []
-    origin, regrouped = alignment(resolved, format_)
-    if len(origin) != len(again):
+    sources = alignment(resolved, format_)
+    if len(sources) != len(again):
         raise NotReversible([()])
+    origin, regrouped = origins(sources)
     ops = list(list_difference(again, resolved, origin))
-    place = {source: n for n, source in enumerate(origin)}
-    single = [op for op in ops if op.op != "move" and op.path[0] not in regrouped]
+    place = {source: n for n, source in enumerate(origin) if source is not None}
+    single = [op for op in ops if op.op in ("add", "remove", "replace") and op.path[0] not in regrouped]
+    single = [op for op in single if len(op.path) > 1 or op.op != "remove"]
     wrong = unspelled(single, again, resolved, place, format_.name)
-    if regrouped and format_ is CHAT:
-        mixed = [again[n] for n, source in enumerate(origin) if source in regrouped]
+    if regrouped:
+        mixed = [again[n] for n, group in enumerate(sources) if not regrouped.isdisjoint(group)]
         if facts(mixed) != facts([resolved[n] for n in sorted(regrouped)]):
             wrong += [(n,) for n in sorted(regrouped)]
     if format_ is not CHAT:
-        wrong += [(n,) for n in out_of_turn(origin, resolved)]
+        wrong += [(n,) for n in out_of_turn([group[0] for group in sources], resolved)]
     if wrong:
         raise NotReversible(wrong)
     return ops
 
 
-def alignment(resolved: Elements, format_: Format) -> tuple[list[int], set[int]]:
-    """Which element of the original each element of the back-translation comes from, and which of the original are
-    not one to one with those."""
+def alignment(resolved: Elements, format_: Format) -> list[list[int]]:
+    """For each element of the back-translation the indices of those of the original that it comes from."""
     if format_ is not CHAT:
-        return [n for group in sources_of_messages(resolved) for n in group], set()
+        return [[n] for group in sources_of_messages(resolved) for n in group]
     source_of_item = sources_of_items(resolved)
-    groups = [[source_of_item[n] for n in group] for group in sources_of_messages(CHAT.map(resolved))]
+    return [[source_of_item[n] for n in group] for group in sources_of_messages(CHAT.map(resolved))]
+
+
+def origins(sources: list[list[int]]) -> tuple[list[int | None], set[int]]:
+    """The one element that each is compared with, None where another one is already; and the elements of the original
+    that are not one to one with those of the back-translation."""
+    origin: list[int | None] = []
+    fed: set[int] = set()
     regrouped: set[int] = set()
-    last = -1
-    for group in groups:
-        if len(set(group)) > 1 or group[0] == last:
+    for group in sources:
+        origin.append(None if group[0] in fed else group[0])
+        if len(set(group)) > 1 or not fed.isdisjoint(group):
             regrouped.update(group)
-        last = group[-1]
-    return [group[0] for group in groups], regrouped
+        fed.update(group)
+    return origin, regrouped
 
 
 def facts(messages: Elements) -> tuple[list[Any], list[Any]]:

@@ -132,7 +132,7 @@ def prove(document: Json, translated: Json, layout: Layout, mapped: Json, used: 
     patch = [op.under(layout.path).as_json() for op in ops]
     back = put_at(translated, layout.target, layout.path, subject.back)
     if not same(apply(patch, back), document):
-        raise_all([not_reversible(layout.path)])
+        raise Refused([not_reversible(layout.path).refusal()])
     concerned = spoken_of(patch, back, layout.turns_path)
     return Remainder.of(subject.format.name, subject.count, concerned, used, patch).as_json()
 

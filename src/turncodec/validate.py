@@ -28,14 +28,14 @@ RESPONSES_PARTS = frozenset({"input_text", "output_text", "input_image", "input_
 # ---------------------------------------------------------------- what the types found
 
 
-def type_findings(adapter: TypeAdapter[Any], value: Any, tagged: bool = False) -> Iterator[Finding]:
-    """A finding for each thing that is wrong with the type of a value. `tagged`: the type is itself a union."""
+def type_findings(adapter: TypeAdapter[Any], value: Any) -> Iterator[Finding]:
+    """A finding for each thing that is wrong with the type of a value."""
     try:
         adapter.validate_python(value)
     except ValidationError as invalid:
         seen: set[tuple[str, Path]] = set()
         for error in invalid.errors(include_url=False, include_context=False):
-            path, rest, ends_in_word = walk(value, error["loc"], tagged)
+            path, rest, ends_in_word = walk(value, error["loc"])
             finding = finding_of(error["type"], path, rest, ends_in_word, error["msg"], at(value, path))
             # Each branch of a union complains; the first one speaks for all.
             what = "union" if ends_in_word and error["type"] != "missing" else finding.message if finding else ""
@@ -67,37 +67,41 @@ def finding_of(
         return unknown_tag(path, here)
     if path[-1:] == ("arguments",):
         return Finding("arguments_type", path, f"arguments are {spelled(here)}, not a string")
+    if kind == "literal_error" and path[-1:] == ("role",):
+        return Finding("malformed", path, f"{spelled(here)} is no role that may stand here")
     if kind == "literal_error":
         said = f"{spelled(here)} is not one of the values that may stand here"
         return Finding("unknown_value", path, said, allowable=False)
     return Finding("malformed", path, said[:1].lower() + said[1:] + f", got {spelled(here)}")
 
 
-def walk(value: Any, loc: tuple[int | str, ...], tagged: bool) -> tuple[Path, tuple[str, ...], bool]:
+def walk(value: Any, loc: tuple[int | str, ...]) -> tuple[Path, tuple[str, ...], bool]:
     """Split the location of an error into the path that exists in the value and the words that are no part of it;
     and whether it ends in such a word.
 
-    The types put the names of union branches between the keys. Right after an entry of a list (or at the start, where
-    the whole is `tagged`), a word that is the entry's own `type` or `role` is such a name; everywhere else one that is
-    no key of the object is.
+    The types put the names of union branches between the keys: a word that is no key is one of those, and so may be a
+    word that is the object's own `type` or `role`. Of the two readings the one with fewer words is right.
     """
-    path: list[int | str] = []
-    rest: list[str] = []
-    entered = tagged
-    for step in loc:
-        if isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value, entered = value[step], True
-            path.append(step)
-        elif isinstance(value, dict) and not (entered and step in (value.get("type"), value.get("role"))):
-            if step in value:
-                value, entered = value[step], False
-                path.append(step)
-            else:
-                rest.append(str(step))
-        else:
-            rest.append(str(step))
-            entered = False
-    return tuple(path), tuple(rest), bool(rest) and (not path or loc[-1] != path[-1])
+    path, rest = reading(value, loc)
+    return path, rest, bool(rest) and (not path or loc[-1] != path[-1])
+
+
+def reading(value: Any, loc: tuple[int | str, ...]) -> tuple[Path, tuple[str, ...]]:
+    if not loc:
+        return (), ()
+    step, further = loc[0], loc[1:]
+    inside = isinstance(value, list) and isinstance(step, int) and step < len(value)
+    inside = inside or (isinstance(value, dict) and isinstance(step, str) and step in value)
+    if inside and not (isinstance(value, dict) and step in (value.get("type"), value.get("role"))):
+        path, rest = reading(value[step], further)
+        return (step, *path), rest
+    path, rest = reading(value, further)
+    as_word = path, (str(step), *rest)
+    if inside:
+        path, rest = reading(value[step], further)
+        if len(rest) < len(as_word[1]):
+            return (step, *path), rest
+    return as_word
 
 
 def at(value: Any, path: Path) -> Any:
@@ -160,7 +164,7 @@ def something_left(element: dict[str, Any], findings: list[Finding]) -> list[Fin
         leave = finding.leave
         if leave is not None and len(leave) == 2 and leave[0] in ("content", "output"):
             parts.setdefault(leave[:1], set()).add(leave)
-    hollow = {base for base, leaves in parts.items() if len(leaves) == len(element[base[0]])}
+    hollow = {base for base, leaves in parts.items() if len(leaves) == len(element[str(base[0])])}
     return [
         replace(finding, allowable=False) if finding.leave is not None and finding.leave[:1] in hollow else finding
         for finding in findings
@@ -182,7 +186,7 @@ def in_order(document: Any, findings: list[Finding]) -> list[Finding]:
         for step in finding.path:
             if isinstance(value, dict) and step in value:
                 ranks.append(list(value).index(str(step)))
-                value = value[step]
+                value = value[str(step)]
             elif isinstance(value, list) and isinstance(step, int):
                 ranks.append(step)
                 value = value[step] if step < len(value) else None
@@ -215,7 +219,7 @@ def _message_findings(message: dict[str, Any]) -> Iterator[Finding]:
         return
     others, rest = split_calls(message)
     yield from others
-    found = list(type_findings(chat.MESSAGE, rest, tagged=True))
+    found = list(type_findings(chat.MESSAGE, rest))
     yield from found
     bad = {f.path for f in found}
     yield from chat_part_findings(message, bad)
@@ -260,9 +264,9 @@ def chat_part_findings(message: dict[str, Any], bad: set[Path]) -> Iterator[Find
     kinds = []
     for n, part in enumerate(content):
         path: Path = ("content", n)
-        if not isinstance(part, dict) or path in bad or part.get("type") not in CHAT_PARTS:
+        kind = type_of(part)
+        if path in bad or kind not in CHAT_PARTS:
             continue
-        kind = part["type"]
         kinds.append(kind)
         if kind not in chat.PARTS_OF_ROLE.get(role, ()):
             yield wrong_place(kind, role, path)
@@ -288,6 +292,12 @@ def chat_part_findings(message: dict[str, Any], bad: set[Path]) -> Iterator[Find
         refusals = kinds.count("refusal") + bool(message.get("refusal"))
         if refusals > 1 or (refusals == 1 and "refusal" in kinds[:-1]):
             yield Finding("refusal_order", ("content",), "a refusal must be alone and last")
+
+
+def type_of(part: Any) -> str:
+    """The type of a part, or "" where it has none."""
+    kind = part.get("type") if isinstance(part, dict) else None
+    return kind if isinstance(kind, str) else ""
 
 
 def touched(bad: set[Path], path: Path) -> bool:
@@ -377,6 +387,9 @@ def item_findings(item: Any) -> list[Finding]:
 
 def _item_findings(item: dict[str, Any]) -> Iterator[Finding]:
     kind = item.get("type")
+    if kind is not None and not isinstance(kind, str):
+        yield Finding("malformed", ("type",), f"{spelled(kind)} where the type of an item must stand")
+        return
     if isinstance(kind, str) and ":" in kind:
         yield Finding("namespaced", (), f"an item of type {kind!r:.80} belongs to one provider", leave=())
         return
@@ -395,7 +408,11 @@ def _item_findings(item: dict[str, Any]) -> Iterator[Finding]:
     elif kind == "reasoning":
         yield Finding("reasoning", (), "a reasoning item has no Chat form", leave=())
     elif kind in ("message", "function_call", "function_call_output"):
-        found = list(type_findings(responses.ITEM[kind], item))
+        found = [
+            f
+            for f in type_findings(responses.ITEM[kind], item)
+            if not (f.path == ("status",) and f.code == "unknown_value")
+        ]
         yield from found
         yield from ITEM_RULES[kind](item, {f.path for f in found})
         yield from status_findings(item)
@@ -415,11 +432,11 @@ def message_item_findings(item: dict[str, Any], bad: set[Path]) -> Iterator[Find
     role = item.get("role")
     if isinstance(role, str) and role in responses.PARTS_OF_ROLE:
         yield from responses_part_findings(item.get("content"), role, ("content",), bad)
-    if isinstance(item.get("phase"), str):
+    if isinstance(item.get("phase"), str) and ("phase",) not in bad:
         yield Finding("phase", ("phase",), "Chat messages have no phase", leave=("phase",))
 
 
-def call_item_findings(item: dict[str, Any], bad: set[Path]) -> Iterator[Finding]:
+def call_item_findings(item: dict[str, Any], _: set[Path]) -> Iterator[Finding]:
     if isinstance(item.get("call_id"), str):
         yield from call_id_findings(item["call_id"], ("call_id",))
     if isinstance(item.get("name"), str):
@@ -456,11 +473,13 @@ def responses_part_findings(content: Any, role: str, base: Path, bad: set[Path])
     kinds = []
     for n, part in enumerate(content):
         path: Path = (*base, n)
-        if not isinstance(part, dict) or part.get("type") not in RESPONSES_PARTS:
+        kind = type_of(part)
+        if kind not in RESPONSES_PARTS:
             continue
-        kind = part["type"]
         kinds.append(kind)
-        if (role == "output" and kind in ("input_image", "input_file", "input_video")) or kind not in responses.PARTS_OF_ROLE[role]:
+        if (
+            role == "output" and kind in ("input_image", "input_file", "input_video")
+        ) or kind not in responses.PARTS_OF_ROLE[role]:
             yield wrong_place(kind, role, path)
         elif touched(bad, path):
             continue

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from turncodec import edge, translate
-from turncodec.refusals import CODES, Finding, Refusal, Refused
+from turncodec.refusals import Finding, Refusal, Refused
 
 DIRECTIONS = {"responses": translate.to_responses, "chat": translate.to_chat}
 OPPOSITE = {"responses": "chat", "chat": "responses"}
@@ -49,9 +49,7 @@ def outcome(data: bytes, settings: Settings, remainder: dict[str, Any] | None = 
     try:
         document = edge.decode(data)
         try:
-            made = DIRECTIONS[settings.to](
-                document, settings.kind, settings.allow, at=settings.at, remainder=remainder
-            )
+            made = DIRECTIONS[settings.to](document, settings.kind, settings.allow, at=settings.at, remainder=remainder)
         except Refused as refused:
             if is_there_already(document, refused, settings):
                 return PassedThrough(data)

@@ -31,6 +31,7 @@ from typing import BinaryIO, Literal, NamedTuple
 import msgspec
 
 from turncodec.edge import BOM, other_encoding
+from turncodec.migrate import JobError
 from turncodec.refusals import path_of
 
 Framing = Literal["lines", "array", "document"]
@@ -47,10 +48,6 @@ FOREIGN = {b"\x1f\x8b": "compressed with gzip", b"\x28\xb5\x2f\xfd": "compressed
 _any = msgspec.json.Decoder(msgspec.Raw).decode
 _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-
-
-class SourceError(Exception):
-    """A source that cannot be read at all; one line for a person."""
 
 
 class Record(NamedTuple):
@@ -75,6 +72,7 @@ class Source:
     lines: Callable[[], Iterable[bytes]]
     whole: Callable[[], Buffer]
     has_bom: bool
+    is_empty: bool
 
     def records(self) -> Iterator[Record]:
         """The records; a pipe has them once. Raises OSError where reading fails."""
@@ -86,7 +84,7 @@ class Source:
 def look(name: str, at: str | None = None) -> Source:
     """Look at a file, or at standard input for `-`. `at` is the pointer of the transcript in each record, if known.
 
-    Raises `SourceError`.
+    Raises `JobError`.
     """
     if name == STDIN:
         return look_at_pipe(sys.stdin.buffer, name, at)
@@ -97,7 +95,7 @@ def look(name: str, at: str | None = None) -> Source:
         with file:
             return look_at_file(file, name, at)
     except OSError as wrong:
-        raise SourceError(f"{name}: {(wrong.strerror or str(wrong)).lower()}") from wrong
+        raise JobError(f"{name}: {(wrong.strerror or str(wrong)).lower()}") from wrong
 
 
 def look_at_file(file: BinaryIO, name: str, at: str | None) -> Source:
@@ -114,7 +112,7 @@ def look_at_file(file: BinaryIO, name: str, at: str | None) -> Source:
             return mmap.mmap(again.fileno(), 0, access=mmap.ACCESS_READ)
 
     size = os.fstat(file.fileno()).st_size
-    return Source(name, framing_of(first, second, whole, name, at), size, lines, whole, known)
+    return Source(name, framing_of(first, second, whole, name, at), size, lines, whole, known, first is None)
 
 
 def look_at_pipe(pipe: BinaryIO, name: str, at: str | None) -> Source:
@@ -138,17 +136,17 @@ def look_at_pipe(pipe: BinaryIO, name: str, at: str | None) -> Source:
 
     first, second = two_lines(remembered())
     known = known_start(b"".join(seen[:1]), name)
-    return Source(name, framing_of(first, second, whole, name, at), None, lines, whole, known)
+    return Source(name, framing_of(first, second, whole, name, at), None, lines, whole, known, first is None)
 
 
 def known_start(head: bytes, name: str) -> bool:
-    """Whether a source begins with a byte-order mark. Raises `SourceError` where its first bytes say that it is
+    """Whether a source begins with a byte-order mark. Raises `JobError` where its first bytes say that it is
     nothing that can be read here."""
     foreign = next((what for magic, what in FOREIGN.items() if head.startswith(magic)), None)
     if foreign:
-        raise SourceError(f"{name} is {foreign}; unpack it first")
+        raise JobError(f"{name} is {foreign}; unpack it first")
     if encoding := other_encoding(head):
-        raise SourceError(f"{name} is {encoding}; convert it first: iconv -f {encoding} -t UTF-8")
+        raise JobError(f"{name} is {encoding}; convert it first: iconv -f {encoding} -t UTF-8")
     return head.startswith(BOM)
 
 
@@ -243,7 +241,7 @@ def of_spans(whole: Buffer, cut: Callable[[Buffer], Iterable[Span]], name: str) 
 
 def everything(whole: Buffer) -> list[Span]:
     """All of it, without the space around."""
-    begin = _SPACE.match(whole, start(whole)).end()  # type: ignore[union-attr]  it always matches
+    begin = past(_SPACE, whole, start(whole))
     return [(begin, begin + len(whole[begin:].rstrip(SPACE)))]
 
 
@@ -256,7 +254,7 @@ def elements(whole: Buffer) -> Iterator[Span]:
         return
     gap, end = _OPENING, start(whole)
     for element in parsed:
-        begin = gap.match(whole, end).end()  # type: ignore[union-attr]  the array was parsed
+        begin = past(gap, whole, end)
         end = begin + len(memoryview(element))
         yield begin, end
         gap = _COMMA
@@ -284,8 +282,14 @@ def scanned(whole: Buffer) -> Iterator[Span]:
 
 
 def trimmed(whole: Buffer, begin: int, end: int) -> Span:
-    begin = min(_SPACE.match(whole, begin).end(), end)  # type: ignore[union-attr]  it always matches
+    begin = min(past(_SPACE, whole, begin), end)
     return begin, begin + len(whole[begin:end].rstrip(SPACE))
+
+
+def past(pattern: re.Pattern[bytes], whole: Buffer, position: int) -> int:
+    """Where a pattern that stands at a position ends."""
+    found = pattern.match(whole, position)
+    return found.end() if found else position
 
 
 _SPACE = re.compile(rb"[ \t\r\n]*")

@@ -14,30 +14,27 @@ from pathlib import Path
 from typing import BinaryIO
 
 from turncodec import edge
+from turncodec.migrate import JobError
 from turncodec.migrate.records import Framing
 
 Write = Callable[[bytes], object]
 
 
-class TargetError(Exception):
-    """A target that must not or cannot be written; one line for a person."""
-
-
 def refuse_targets(targets: Iterable[Path], sources: Iterable[str], force: bool) -> None:
-    """Raise `TargetError` for a target that is a source, no regular file, in no folder, or there already (unless
+    """Raise `JobError` for a target that is a source, no regular file, in no folder, or there already (unless
     `force`)."""
     read = [Path(source) for source in sources]
     for target in targets:
         if not target.parent.is_dir():
-            raise TargetError(f"{target}: there is no folder {target.parent}")
+            raise JobError(f"{target}: there is no folder {target.parent}")
         if not target.exists():
             continue
         if any(source.exists() and source.samefile(target) for source in read):
-            raise TargetError(f"{target} is also a source; sources are never written to")
+            raise JobError(f"{target} is also a source; sources are never written to")
         if not target.is_file():
-            raise TargetError(f"{target} is no regular file; leave out --out to write to standard output")
+            raise JobError(f"{target} is no regular file; leave out --out to write to standard output")
         if not force:
-            raise TargetError(f"{target} exists; give --force to overwrite it")
+            raise JobError(f"{target} exists; give --force to overwrite it")
 
 
 class AtomicFile:
@@ -50,7 +47,9 @@ class AtomicFile:
 
     def open(self) -> BinaryIO:
         if self.file is None:
-            handle, self.temporary = tempfile.mkstemp(prefix=f".{self.path.name}.", suffix=".part", dir=self.path.parent)
+            handle, self.temporary = tempfile.mkstemp(
+                prefix=f".{self.path.name}.", suffix=".part", dir=self.path.parent
+            )
             self.file = os.fdopen(handle, "wb", buffering=1 << 20)
         return self.file
 

@@ -1,0 +1,109 @@
+"""The way back of a whole file: each translated record with its remainder, the refused ones in their old places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, NamedTuple
+
+from turncodec import edge
+from turncodec.migrate import JobError
+from turncodec.migrate.outcomes import OPPOSITE, Outcome, PassedThrough, Settings, Translated, outcome
+from turncodec.migrate.records import Record, Source
+from turncodec.migrate.run import unkept
+from turncodec.refusals import Refused
+
+
+class Note(NamedTuple):
+    """A line of a remainder file: what belongs to one record. No remainder: it was passed through."""
+
+    record: int
+    remainder: dict[str, Any] | None
+
+
+class Kept(NamedTuple):
+    """A line of a refused file: a record and the place that it had among all that were read."""
+
+    place: int
+    record: Record
+
+
+def notes(source: Source) -> Iterator[Note]:
+    """The lines of a remainder file. Raises `JobError`."""
+    last = 0
+    for record in source.records():
+        value = read(record)
+        number, remainder = value.get("record"), value.get("remainder")
+        passed = value == {"record": number, "passed_through": True}
+        if type(number) is not int or number <= last or not (passed or isinstance(remainder, dict)):
+            raise JobError(f"{record.source}:{record.line} is no line of a remainder file")
+        last = number
+        yield Note(number, None if passed else remainder)
+
+
+def kept_records(source: Source) -> Iterator[Kept]:
+    """The lines of a refused file. Raises `JobError`."""
+    last = 0
+    for record in source.records():
+        value = read(record)
+        try:
+            place, data = value["place"], unkept(value)
+            old = Record(data, str(value["source"]), value["ordinal"], value["line"], value["offset"])
+        except (KeyError, AttributeError, ValueError, TypeError):
+            place = 0
+        if type(place) is not int or place <= last:
+            raise JobError(f"{record.source}:{record.line} is no line of a refused file")
+        last = place
+        yield Kept(place, old)
+
+
+def read(record: Record) -> dict[str, Any]:
+    try:
+        value = edge.decode(record.data)
+    except Refused as refused:
+        raise JobError(f"{record.source}:{record.line}: {refused.refusals[0].message}") from refused
+    return value if isinstance(value, dict) else {}
+
+
+def direction(notes: Iterator[Note]) -> tuple[str | None, Iterator[Note]]:
+    """The format that the remainders restore, by the first of them; and the notes, all of them still to come."""
+    seen = []
+    for note in notes:
+        seen.append(note)
+        if note.remainder is not None:
+            told = note.remainder.get("format")
+            return told if told in OPPOSITE else None, chain(seen, notes)
+    return None, iter(seen)
+
+
+def restored(
+    records: Iterable[Record], notes: Iterator[Note], kept: Iterator[Kept], settings: Settings | None
+) -> Iterator[tuple[Record, Outcome]]:
+    """Every original record in its old place. `settings` say in which format the originals were, where that is known.
+
+    Raises `JobError` where the side files do not belong to the records.
+    """
+    place = number = 0
+    note, refused = next(notes, None), next(kept, None)
+    for number, record in enumerate(records, 1):
+        place += 1
+        while refused and refused.place == place:
+            yield refused.record, PassedThrough(refused.record.data)
+            refused, place = next(kept, None), place + 1
+        if note and note.record == number:
+            remainder, note = note.remainder, next(notes, None)
+            yield record, PassedThrough(record.data) if remainder is None else back(record, settings, remainder)
+        else:
+            yield record, back(record, settings, None)
+    while refused:
+        yield refused.record, PassedThrough(refused.record.data)
+        refused = next(kept, None)
+    if note:
+        raise JobError(f"the remainder file speaks of record {note.record}, and there are only {number}")
+
+
+def back(record: Record, settings: Settings | None, remainder: dict[str, Any] | None) -> Outcome:
+    if settings is None:
+        raise JobError(f"no remainder says in which format {record.source}:{record.line} was; say it with --to")
+    made = outcome(record.data, settings, remainder)
+    return Translated(made.data, None) if isinstance(made, Translated) else made
