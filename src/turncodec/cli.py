@@ -344,6 +344,35 @@ def restore(
     ctx.exit(REFUSED if tally.refused else 0)
 
 
+@cli.command(epilog=STATUS)
+@click.argument("source", default="-", type=FILE)
+@file_option("--tools", "The tools: a list of definitions, or a request that holds one.")
+@file_option("--schema", "The JSON Schema of the arguments of every call, for items of Responses.")
+@click.option("--allowed", metavar="NAME,...", help="The functions that may be called; all of the tools if not given.")
+@click.pass_context
+def gate(ctx: click.Context, source: str, tools: Path | None, schema: Path | None, allowed: str | None) -> None:
+    """Say of each call whether it may be replayed, in one word.
+
+    SOURCE holds calls, lists of calls, transcripts, requests or responses of either format, one or many; without it,
+    standard input is read. A line for each call: the word, where the call stands, and the name of its function. The
+    words are those of the library's gate: ok, or the first test that failed. ok is no permission to execute.
+    """
+    from turncodec import gate as gates
+    from turncodec.migrate import calls, jobs
+    from turncodec.refusals import pointer
+
+    if (tools is None) == (schema is None):
+        raise click.UsageError("give either --tools or --schema")
+    if tools:
+        judge = jobs.tool_gate(tools, allowed.split(",") if allowed else None).check
+    else:
+        fits = jobs.value_of(Path(str(schema)))
+        judge = partial(gates.replay_gate, schema=fits)
+    found = bad = 0
+    for record, value in jobs.values(look([source], None)):
+        ...
+
+
 def main() -> None:
     """Run the command with the arguments of the process, and end with its exit status."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))

@@ -101,7 +101,11 @@ class Finding:
 
 def pointer(path: Path) -> str:
     """The RFC 6901 pointer of a path. `pointer(("a/b", 0))` is `"/a~1b/0"`."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+    return "".join(["/" + (str(step) if isinstance(step, int) else escaped(step)) for step in path])
+
+
+def escaped(step: str) -> str:
+    return step.replace("~", "~0").replace("/", "~1")
 
 
 def path_of(text: str) -> Path:

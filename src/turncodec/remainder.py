@@ -45,26 +45,31 @@ class Op(NamedTuple):
 # ---------------------------------------------------------------- the difference
 
 
-def difference(before: Any, after: Any, path: Path = ()) -> Iterator[Op]:
+def difference(before: Any, after: Any, path: Path = ()) -> list[Op]:
     """The steps that make `before` into `after`. Entries of lists are compared place by place."""
-    if isinstance(before, dict) and isinstance(after, dict):
+    ops: list[Op] = []
+    _collect(before, after, path, ops)
+    return ops
+
+
+def _collect(before: Any, after: Any, path: Path, ops: list[Op]) -> None:
+    if type(before) is dict and type(after) is dict:
         for key, old in before.items():
             if key not in after:
-                yield Op("remove", (*path, key), old=old)
+                ops.append(Op("remove", (*path, key), old=old))
         for key, new in after.items():
-            if key in before:
-                yield from difference(before[key], new, (*path, key))
-            else:
-                yield Op("add", (*path, key), new)
-    elif isinstance(before, list) and isinstance(after, list):
+            if key not in before:
+                ops.append(Op("add", (*path, key), new))
+            elif before[key] is not new:
+                _collect(before[key], new, (*path, key), ops)
+    elif type(before) is list and type(after) is list:
         for n, (old, new) in enumerate(zip(before, after, strict=False)):
-            yield from difference(old, new, (*path, n))
-        for n in range(len(before) - 1, len(after) - 1, -1):
-            yield Op("remove", (*path, n), old=before[n])
-        for n in range(len(before), len(after)):
-            yield Op("add", (*path, n), after[n])
+            if old is not new:
+                _collect(old, new, (*path, n), ops)
+        ops += [Op("remove", (*path, n), old=before[n]) for n in range(len(before) - 1, len(after) - 1, -1)]
+        ops += [Op("add", (*path, n), after[n]) for n in range(len(before), len(after))]
     elif not same(before, after):
-        yield Op("replace", path, after, before)
+        ops.append(Op("replace", path, after, before))
 
 
 def rearrangement(origin: list[int]) -> Iterator[Op]:
@@ -77,22 +82,22 @@ def rearrangement(origin: list[int]) -> Iterator[Op]:
             yield Op("move", (place,), source=(found,))
 
 
-def list_difference(before: list[Any], after: list[Any], origin: Sequence[int | None]) -> Iterator[Op]:
-    """The steps that make one list into another when `before[n]` came from `after[origin[n]]`, or from nowhere.
+def list_difference(before: list[Any], after: list[Any], origin: Sequence[int | None]) -> list[Op]:
+    """The steps that make one list of turns into another when `before[n]` came from `after[origin[n]]`, or from
+    nowhere.
 
     Entries from nowhere are removed, the others moved, missing ones added; then each is compared with the one that it
-    came from.
+    came from. Plain equality passes one over: what both sides have was checked by type or taken from the other.
     """
-    for n in range(len(before) - 1, -1, -1):
-        if origin[n] is None:
-            yield Op("remove", (n,), old=before[n])
-    yield from rearrangement([source for source in origin if source is not None])
+    ops = [Op("remove", (n,), old=before[n]) for n in range(len(before) - 1, -1, -1) if origin[n] is None]
+    ops += rearrangement([source for source in origin if source is not None])
     place = {source: n for n, source in enumerate(origin) if source is not None}
-    for n, entry in enumerate(after):
-        if n not in place:
-            yield Op("add", (n,), entry)
+    ops += [Op("add", (n,), entry) for n, entry in enumerate(after) if n not in place]
     for n in sorted(place):
-        yield from difference(before[place[n]], after[n], (n,))
+        old, new = before[place[n]], after[n]
+        if old != new:
+            _collect(old, new, (n,), ops)
+    return ops
 
 
 # ---------------------------------------------------------------- applying
@@ -102,19 +107,33 @@ class BadPatch(Exception):
     """A patch that is none, or that does not fit the document."""
 
 
-def apply(patch: list[Any], document: Document) -> Document:
-    """The document after a patch of add, remove, replace and move steps (RFC 6902). The document is not changed.
+def read_patch(patch: list[Any]) -> list[Op]:
+    """The steps of a stored patch: add, remove, replace and move (RFC 6902). Raises `BadPatch`."""
+    try:
+        return [read_step(step) for step in patch]
+    except (AttributeError, KeyError, TypeError, ValueError) as wrong:
+        raise BadPatch("it is no list of steps to add, remove, replace and move") from wrong
 
-    Raises `BadPatch`.
-    """
+
+def read_step(step: dict[str, Any]) -> Op:
+    kind, path = step["op"], path_of(step["path"])
+    if kind == "move":
+        return Op(kind, path, source=path_of(step["from"]))
+    if kind == "remove":
+        return Op(kind, path)
+    if kind in ("add", "replace"):
+        return Op(kind, path, step["value"])
+    raise ValueError(kind)
+
+
+def apply(ops: list[Op], document: Document) -> Document:
+    """The document after the steps of a patch. The document is not changed. Raises `BadPatch`."""
     editor = _Editor(document)
-    for step in patch:
-        if not isinstance(step, dict) or not isinstance(step.get("path"), str):
-            raise BadPatch(f"{step!r:.80} is no step of a patch")
+    for op in ops:
         try:
-            editor.step(step)
-        except (AttributeError, KeyError, IndexError, TypeError, ValueError) as wrong:
-            raise BadPatch(f"{step.get('op')!r:.20} at {step['path']!r:.80} does not fit") from wrong
+            editor.step(op)
+        except (AttributeError, KeyError, IndexError, TypeError) as wrong:
+            raise BadPatch(f"{op.op} at {pointer(op.path)!r:.80} does not fit") from wrong
     return editor.root[0]
 
 
@@ -125,19 +144,15 @@ class _Editor:
         self.root: list[Any] = [document]
         self.own: set[int] = {id(self.root)}
 
-    def step(self, step: dict[str, Any]) -> None:
-        path = path_of(step["path"])
-        kind = step["op"]
-        if kind == "move":
-            self.add(path, self.remove(path_of(step["from"])))
-        elif kind == "remove":
-            self.remove(path)
-        elif kind in ("add", "replace"):
-            if kind == "replace":
-                self.remove(path)
-            self.add(path, step["value"])
+    def step(self, op: Op) -> None:
+        if op.op == "move":
+            self.add(op.path, self.remove(op.source))
+        elif op.op == "remove":
+            self.remove(op.path)
         else:
-            raise ValueError(kind)
+            if op.op == "replace":
+                self.remove(op.path)
+            self.add(op.path, op.value)
 
     def holder(self, path: Path) -> tuple[Any, str | int]:
         """The object or list that a path ends in, made our own, and the last step."""
@@ -219,11 +234,11 @@ def read_remainder(value: Any, format_: str) -> Remainder:
     return Remainder(value["format"], value["count"], value["digest"], frozenset(allowed), value["patch"])
 
 
-def spoken_of(patch: list[dict[str, Any]], document: Document, turns: Path) -> dict[str, Any]:
+def spoken_of(ops: list[Op], document: Document, turns: Path) -> dict[str, Any]:
     """The part of a back-translation that a remainder speaks of: its list of turns (at the path `turns`), and each
     neighbour of the list that a step of the patch changes."""
     depth = len(turns)
-    places = {step[:depth] for step in map(path_of, (step["path"] for step in patch))} | {turns}
+    places = {op.path[:depth] for op in ops} | {turns}
     concerned = {pointer(place): value_at(document, place) for place in sorted(places, key=pointer)}
     return {place: value for place, value in concerned.items() if value is not _NOTHING}
 
@@ -244,8 +259,9 @@ def restore(remainder: Remainder, document: Document, turns: Path) -> Document:
     Raises `Refused` with `stale_remainder` where the part that the remainder speaks of has changed.
     """
     try:
-        if digest(spoken_of(remainder.patch, document, turns)) == remainder.digest:
-            return apply(remainder.patch, document)
-    except (BadPatch, AttributeError, KeyError, TypeError, ValueError) as wrong:
+        ops = read_patch(remainder.patch)
+        if digest(spoken_of(ops, document, turns)) == remainder.digest:
+            return apply(ops, document)
+    except BadPatch as wrong:
         raise refused("stale_remainder", turns, f"the remainder does not fit: {wrong}") from None
     raise refused("stale_remainder", turns, "these are not the turns that the remainder was made for")

@@ -91,7 +91,7 @@ class Request:
         again = back(mapped)
         self.again = self.format.other.map(turns)
         self.back = ordered(again, self.key, self.again)
-        own = list(difference(again, self.resolved))
+        own = difference(again, self.resolved)
         wrong = unspelled_parameters(own, again, self.resolved, self.format.name)
         if wrong:
             raise NotReversible(wrong)
@@ -350,7 +350,7 @@ class Row:
         if "tools" not in self.value:
             return ops
         before, after = {"tools": again}, {"tools": self.tools}
-        own = list(difference(before, after))
+        own = difference(before, after)
         wrong = unspelled_parameters(own, before, after, self.format.name)
         if wrong:
             raise NotReversible(wrong)

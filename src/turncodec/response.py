@@ -65,7 +65,7 @@ class Completion:
 
     def prove(self, mapped: Body) -> list[Op]:
         self.back = response_to_completion(mapped)
-        ops = list(difference(self.back, self.resolved))
+        ops = difference(self.back, self.resolved)
         wrong = unspelled_answer(ops, self.back, self.resolved, "chat")
         if wrong:
             raise NotReversible(wrong)
@@ -216,8 +216,8 @@ class Response:
         order += [n for n, item in enumerate(output) if item.get("type") == "function_call"]
         if len(again) != len(order):
             raise NotReversible([("output",)])
-        items = list(list_difference(again, output, order))
-        head = list(difference({**self.back, "output": None}, {**self.resolved, "output": None}))
+        items = list_difference(again, output, order)
+        head = difference({**self.back, "output": None}, {**self.resolved, "output": None})
         wrong = unspelled_answer(head, self.back, self.resolved, "responses")
         place = {source: n for n, source in enumerate(order)}
         wrong += [

@@ -7,7 +7,7 @@ found out by each document that has it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -196,19 +196,37 @@ REGROUPED = Spelling(
     "specification digest g2, Grouping",
 )
 
-TABLES = {"chat": CHAT, "responses": RESPONSES}
+
+Place = Mapping[int, int] | Sequence[int]
+"""For an index of the original the one of the back-translation."""
 
 
-def unspelled(ops: Iterable[Op], before: list[Any], after: list[Any], place: dict[int, int], name: str) -> list[Path]:
-    """The places of the steps that no row covers. `place` gives, for an index of `after`, the one in `before`."""
+def by_place(rows: Iterable[Spelling]) -> dict[tuple[int, str], list[Spelling]]:
+    """The rows by the length of their place and its last step, `*` for any."""
+    table: dict[tuple[int, str], list[Spelling]] = {}
+    for row in rows:
+        table.setdefault((len(row.where), row.where[-1]), []).append(row)
+    return table
+
+
+TABLES = {"chat": by_place(CHAT), "responses": by_place(RESPONSES)}
+
+
+def unspelled(ops: Iterable[Op], before: list[Any], after: list[Any], place: Place, name: str) -> list[Path]:
+    """The places of the steps that no row covers."""
     table = TABLES[name]
     found: list[Path] = []
     for op in ops:
         n = int(op.path[0])
         old = ABSENT if op.op == "add" else op.old
         new = ABSENT if op.op == "remove" else op.value
+        if len(op.path) == 1 and op.op != "replace":
+            found.append(op.path)
+            continue
         change = Change(op.path, old, new, before[place[n]], after[n])
-        if len(op.path) == 1 or not any(row.covers(change) for row in table):
+        last = op.path[-1]
+        rows = table.get((len(op.path), last if isinstance(last, str) else "*"), ())
+        if not any(row.covers(change) for row in rows):
             found.append(op.path)
     return found
 
@@ -444,7 +462,7 @@ def unspelled_answer(ops: Iterable[Op], before: Any, after: Any, side: str) -> l
     return [op.path for op in ops if not any(row.holds(Step(op, before, after)) for row in rows)]
 
 
-def means_nothing(op: Op, before: list[Any], after: list[Any], place: dict[int, int], status: str) -> bool:
+def means_nothing(op: Op, before: list[Any], after: list[Any], place: Place, status: str) -> bool:
     """Whether a step inside an item of an answer means nothing: as in a transcript, or the state of a cut text."""
     if len(op.path) == 2 and op.path[1] == "status" and status == "incomplete":
         return True

@@ -95,11 +95,21 @@ def explain(again: Elements, resolved: Elements, format_: Format) -> list[Op]:
     """
     if again == resolved:
         return []
+    if len(again) == len(resolved):
+        everyone = range(len(again))
+        ops = list_difference(again, resolved, everyone)
+        if not unspelled(ops, again, resolved, everyone, format_.name):
+            return ops
+    return explain_regrouped(again, resolved, format_)
+
+
+def explain_regrouped(again: Elements, resolved: Elements, format_: Format) -> list[Op]:
+    """The same where the way back bundled or ordered a turn in another way."""
     sources = alignment(resolved, format_)
     if len(sources) != len(again):
         raise NotReversible([()])
     origin, regrouped = origins(sources)
-    ops = list(list_difference(again, resolved, origin))
+    ops = list_difference(again, resolved, origin)
     place = {source: n for n, source in enumerate(origin) if source is not None}
     single = [op for op in ops if op.op in ("add", "remove", "replace") and op.path[0] not in regrouped]
     single = [op for op in single if len(op.path) > 1 or op.op != "remove"]

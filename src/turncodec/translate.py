@@ -129,11 +129,13 @@ def prove(document: Json, translated: Json, layout: Layout, mapped: Json, used: 
         raise Refused(not_reversible(layout.path + path).refusal() for path in lost.paths) from None
     if not ops and not used:
         return None
-    patch = [op.under(layout.path).as_json() for op in ops]
+    if layout.path:
+        ops = [op.under(layout.path) for op in ops]
     back = put_at(translated, layout.target, layout.path, subject.back)
-    if not same(apply(patch, back), document):
+    if not same(apply(ops, back), document):
         raise Refused([not_reversible(layout.path).refusal()])
-    concerned = spoken_of(patch, back, layout.turns_path)
+    concerned = spoken_of(ops, back, layout.turns_path)
+    patch = [op.as_json() for op in ops]
     return Remainder.of(subject.format.name, subject.count, concerned, used, patch).as_json()
 
 
