@@ -7,10 +7,13 @@ Everything else is asked of the rooms that know it. They are imported when a com
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
+import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, chdir, nullcontext
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -19,7 +22,7 @@ import click
 
 import turncodec
 from turncodec.migrate import JobError
-from turncodec.refusals import CODES, allowed_codes, path_of
+from turncodec.refusals import CODES, Code, Refused, allowed_codes, path_of, pointer
 
 if TYPE_CHECKING:
     from turncodec.migrate.jobs import Job, Targets
@@ -357,20 +360,94 @@ def gate(ctx: click.Context, source: str, tools: Path | None, schema: Path | Non
     standard input is read. A line for each call: the word, where the call stands, and the name of its function. The
     words are those of the library's gate: ok, or the first test that failed. ok is no permission to execute.
     """
-    from turncodec import gate as gates
+    from turncodec.edge import decode
     from turncodec.migrate import calls, jobs
-    from turncodec.refusals import pointer
+    from turncodec.migrate.run import at
 
     if (tools is None) == (schema is None):
         raise click.UsageError("give either --tools or --schema")
     if tools:
-        judge = jobs.tool_gate(tools, allowed.split(",") if allowed else None).check
+        judge = calls.by_tools(jobs.document(tools), allowed.split(",") if allowed else None)
     else:
-        fits = jobs.value_of(Path(str(schema)))
-        judge = partial(gates.replay_gate, schema=fits)
-    found = bad = 0
-    for record, value in jobs.values(look([source], None)):
-        ...
+        judge = calls.by_schema(jobs.document(Path(str(schema))))
+    words: Counter[str] = Counter()
+    for record in look([source], None).records():
+        try:
+            found = calls.calls_in(decode(record.data))
+        except Refused as refused:
+            words["refused"] += 1
+            say(*(f"{at(record, refusal.pointer)}: {refusal.code}: {refusal.message}" for refusal in refused.refusals))
+            continue
+        for call in found:
+            word = calls.word(call, judge)
+            words[word] += 1
+            click.echo(f"{word}  {at(record, pointer(call.path))}  {call.name}")
+    if not words:
+        say("there are no calls here")
+    ctx.exit(REFUSED if words.keys() - {"ok"} else 0)
+
+
+@cli.command()
+@click.argument("code", required=False, shell_complete=complete_codes)
+def explain(code: str | None) -> None:
+    """Explain a refusal: what it means, an example, the way out, and what allowing it does.
+
+    Without CODE, list all codes. The list is closed: nothing is ever refused for a reason that is not in it.
+    """
+    from turncodec.migrate.report import table
+
+    if code is None:
+        rows = [("code", "--allow", "meaning")]
+        rows += [(one.name, "yes" if one.allowing else "", one.meaning) for one in CODES.values()]
+        click.echo("\n".join(table(rows)))
+    elif code in CODES:
+        click.echo("\n".join(explained(CODES[code])))
+    else:
+        raise click.BadParameter(f"{code!r} is no refusal code{nearest([code])}", param_hint="CODE")
+
+
+def explained(code: Code) -> Iterator[str]:
+    yield from (code.name, "", code.meaning)
+    if code.example:
+        yield from ("", "For example:", f"  {code.example}")
+    yield from ("", "The way out:", f"  {code.hint}")
+    if code.allowing:
+        yield from ("", f"With --allow {code.name}:", f"  {code.allowing}")
+    else:
+        yield from ("", "It can never be allowed.")
+
+
+@cli.command()
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+def demo(folder: Path | None) -> None:
+    """Show what turncodec does, on a small sample, in a new folder (or in FOLDER).
+
+    Writes a sample of Chat transcripts, converts it, shows the items and what was refused, and restores it.
+    """
+    from turncodec.migrate import sample
+
+    folder = folder or Path(tempfile.mkdtemp(prefix="turncodec-demo-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    with chdir(folder):
+        sample.write(Path("chat.jsonl"))
+        click.echo(
+            f"chat.jsonl, {len(sample.SAMPLE)} transcripts, one message a line:\n{sample.shown(Path('chat.jsonl'))}"
+        )
+        run_typed("convert", "chat.jsonl", "--to", "responses", "--out", "items.jsonl")
+        click.echo(f"\nitems.jsonl, one item a line:\n{sample.shown(Path('items.jsonl'))}")
+        run_typed("explain", "reasoning")
+        sides = ("--remainder", "items.remainder.jsonl", "--refused", "items.refused.jsonl")
+        run_typed("restore", "items.jsonl", *sides, "--out", "again.jsonl")
+        equal = sample.is_equal(Path("again.jsonl"))
+    click.echo(f"\nagain.jsonl {'equals' if equal else 'DIFFERS FROM'} chat.jsonl. All files are in {folder}")
+    sys.exit(0 if equal else REFUSED)
+
+
+def run_typed(*words: str) -> None:
+    """Show a command, and run it."""
+    click.secho(f"\n$ {shlex.join(['turncodec', *words])}", bold=True)
+    sys.stdout.flush()
+    cli.main(list(words), prog_name="turncodec", standalone_mode=False)
 
 
 def main() -> None:

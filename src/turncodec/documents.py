@@ -7,11 +7,12 @@ found and what to say instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from turncodec.equality import DEEPEST
-from turncodec.formats import CHAT, Format
+from turncodec.formats import CHAT, RESPONSES, Format
 from turncodec.mapping.parameters import PARAMETERS
 from turncodec.record import URLS, Record, Unchanged
 from turncodec.refusals import Finding, Path, follow, raise_all, refused
@@ -19,6 +20,8 @@ from turncodec.remainder import Op
 from turncodec.request import Request, Row
 from turncodec.response import Completion, Response
 from turncodec.transcript import Transcript
+
+Settings = dict[str, Any]
 
 KINDS = ("transcript", "request", "response", "batch", "row")
 
@@ -54,15 +57,18 @@ class Layout:
     turns_target: Path = ()
 
 
-def layout_of(document: Any, format_: Format, kind: str | None = None, at: Path | None = None) -> Layout:
-    """The layout of a document in `format_`. Raises `Refused` where it has none, ValueError for an unknown kind."""
+def layout_of(
+    document: Any, format_: Format, kind: str | None = None, at: Path | None = None, settings: Settings | None = None
+) -> Layout:
+    """The layout of a document in `format_`. Raises `Refused` where it has none, ValueError for an unknown kind.
+    `settings` is what a response echoes of its request, where that is known."""
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
     if at is not None:
         return layout_at(document, format_, at)
     if kind is None:
         kind = kind_of(document, format_)
-    return LAYOUTS[kind](document, format_)
+    return LAYOUTS[kind](document, format_, settings or {})
 
 
 def kind_of(document: Any, format_: Format) -> str:
@@ -81,37 +87,48 @@ def kind_of(document: Any, format_: Format) -> str:
     return "request" if "model" in document or document.keys() <= REQUEST_KEYS[format_.name] else "row"
 
 
+def format_of(document: Any) -> Format:
+    """The format that a document is in, by its keys; Chat where nothing tells."""
+    if isinstance(document, dict):
+        for path in (("body",), ("response", "body")):
+            with suppress(KeyError, TypeError):
+                return format_of(follow(document, path))
+        return RESPONSES if document.get("object") == "response" or "input" in document else CHAT
+    first = document[0] if isinstance(document, list) and document else None
+    return RESPONSES if isinstance(first, dict) and "type" in first else CHAT
+
+
 REQUEST_KEYS = {
     side: frozenset(getattr(row, side).partition(".")[0].partition("[")[0] for row in PARAMETERS) - {""}
     for side in ("chat", "responses")
 }
 
 
-def transcript(document: Any, format_: Format) -> Layout:
+def transcript(document: Any, format_: Format, _: Settings) -> Layout:
     if not isinstance(document, list):
         raise refused("unknown_shape", (), "a document is a list of turns or an object that holds one")
     raise_all(turned_already(document, (), format_))
     return Layout(Transcript(document, format_))
 
 
-def request(document: Any, format_: Format) -> Layout:
+def request(document: Any, format_: Format, _: Settings) -> Layout:
     raise_all(no_transcript(document, format_))
     return Layout(Request(document, format_), (), (), (format_.key,), (format_.other.key,))
 
 
-def row(document: Any, format_: Format) -> Layout:
+def row(document: Any, format_: Format, _: Settings) -> Layout:
     raise_all(no_transcript(document, format_))
     return Layout(Row(document, format_, format_.key), (), (), (format_.key,), (format_.other.key,))
 
 
-def response(document: Any, format_: Format) -> Layout:
-    answer = answer_in(document, format_) if isinstance(document, dict) else None
+def response(document: Any, format_: Format, settings: Settings) -> Layout:
+    answer = answer_in(document, format_, settings) if isinstance(document, dict) else None
     if answer is None:
         raise refused("unknown_shape", (), "an answer is a chat.completion or a response object")
     return Layout(answer)
 
 
-def error(document: Any, format_: Format) -> Layout:
+def error(document: Any, format_: Format, _: Settings) -> Layout:
     return Layout(Unchanged(document, format_))
 
 
@@ -132,7 +149,7 @@ def is_error(document: Any) -> bool:
     return isinstance(document, dict) and isinstance(document.get("error"), dict) and document.keys() <= {"error"}
 
 
-def batch_line(line: Any, format_: Format) -> Layout:
+def batch_line(line: Any, format_: Format, settings: Settings) -> Layout:
     """A line of a batch input (a request in `body`) or output (an answer in `response.body`, or an error)."""
     if not isinstance(line, dict):
         raise refused("unknown_shape", (), "a line of a batch file is an object")
@@ -148,13 +165,15 @@ def batch_line(line: Any, format_: Format) -> Layout:
     if not isinstance(answer, dict):
         path: Path = ("response",) if "response" in line else ()
         raise refused("unknown_shape", path, "a batch line has a body, or a response with a body, or an error")
-    part = answer_in(answer, format_, ("response", "body"))
+    part = answer_in(answer, format_, settings, ("response", "body"))
     if part is None:
         raise refused("unknown_shape", ("response", "body"), "this is no answer of either format")
     return Layout(Record(line, format_, {("response", "body"): part} if part else {}))
 
 
-def answer_in(document: dict[str, Any], format_: Format, base: Path = ()) -> Completion | Response | None:
+def answer_in(
+    document: dict[str, Any], format_: Format, settings: Settings, base: Path = ()
+) -> Completion | Response | None:
     """The answer that a document is, or None. Raises `Refused` where it is one of the other format."""
     chat_answer = document.get("object") == "chat.completion" or isinstance(document.get("choices"), list)
     if not chat_answer and document.get("object") != "response":
@@ -163,7 +182,7 @@ def answer_in(document: dict[str, Any], format_: Format, base: Path = ()) -> Com
         key = "choices" if chat_answer else "output"
         said = f"the document is in {format_.other.title} already"
         raise refused("wrong_direction", (*base, key) if key in document else base, said)
-    return Completion(document, {}) if chat_answer else Response(document, {})
+    return Completion(document, settings) if chat_answer else Response(document)
 
 
 def turned_already(turns: Any, path: Path, format_: Format) -> list[Finding]:
@@ -181,7 +200,7 @@ def turned_already(turns: Any, path: Path, format_: Format) -> list[Finding]:
     return [Finding("wrong_direction", path, said)] if other else []
 
 
-LAYOUTS: dict[str, Callable[[Any, Format], Layout]] = {
+LAYOUTS: dict[str, Callable[[Any, Format, Settings], Layout]] = {
     "transcript": transcript,
     "request": request,
     "response": response,

@@ -84,7 +84,10 @@ class NotAnswerable(ValueError):
 
     def __init__(self, word: str) -> None:
         self.word = word
-        super().__init__(f"{word}: {GATE_WORDS[word]}")
+        super().__init__(word)
+
+    def __str__(self) -> str:
+        return f"{self.word}: {GATE_WORDS[self.word]}"
 
 
 class ToolGate:

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from turncodec.equality import json_faults
-from turncodec.formats import CHAT, Format
+from turncodec.formats import CHAT, RESPONSES, Format
+from turncodec.mapping.output import settings_of
 from turncodec.mapping.parameters import (
     LOGPROBS,
     MISSING,
@@ -21,7 +22,7 @@ from turncodec.mapping.parameters import (
     parameters_to_responses,
 )
 from turncodec.mapping.tools import tool_to_chat, tool_to_responses
-from turncodec.refusals import Finding, Path
+from turncodec.refusals import Finding, Path, raise_all, refused
 from turncodec.remainder import Op, difference
 from turncodec.spellings import unspelled_parameters
 from turncodec.transcript import Elements, NotReversible, Transcript
@@ -104,6 +105,23 @@ def as_value(finding: Finding) -> Finding:
     if finding.code == "unknown_value" and len(finding.path) == 1:
         return replace(finding, leave=finding.path, allowable=True)
     return finding
+
+
+def settings_from(request: Any) -> Body:
+    """What a response to a request echoes of it. The request may be of either format.
+
+    Raises `Refused` where it is none; a parameter that cannot cross is simply not echoed.
+    """
+    if not isinstance(request, dict):
+        raise refused("unknown_shape", (), "request= must be the body of a request")
+    format_ = RESPONSES if "input" in request else CHAT
+    body = {key: value for key, value in request.items() if key != format_.key}
+    raise_all(json_faults(body))
+    wire = chat if format_ is CHAT else responses
+    wrong = [*type_findings(wire.REQUEST, {**body, format_.key: []}), *tools_findings(body, format_)]
+    raise_all(finding for finding in wrong if finding.leave is None)
+    crossing = without(body, [finding.leave for finding in wrong if finding.leave is not None])
+    return settings_of(parameters_to_responses(crossing) if format_ is CHAT else crossing)
 
 
 def ordered(parameters: Body, key: str, turns: Elements) -> Body:

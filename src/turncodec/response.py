@@ -188,9 +188,8 @@ class Response:
     format = RESPONSES
     turns = None
 
-    def __init__(self, value: Body, settings: Body) -> None:
+    def __init__(self, value: Body) -> None:
         self.value = self.resolved = self.back = value
-        self.settings = settings
         self.count = 0
         self.origin: list[int] = list(range(len(value["output"]) if isinstance(value.get("output"), list) else 0))
 
@@ -210,7 +209,7 @@ class Response:
         return response_to_completion(self.resolved)
 
     def prove(self, mapped: Body) -> list[Op]:
-        self.back = completion_to_response(mapped, self.settings)
+        self.back = completion_to_response(mapped, {})
         again, output = self.back["output"], self.resolved["output"]
         order = [n for n, item in enumerate(output) if item.get("type", "message") != "function_call"]
         order += [n for n, item in enumerate(output) if item.get("type") == "function_call"]

@@ -6,11 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
-from turncodec.documents import Layout, get_at, layout_of, put_at
+from turncodec.documents import Layout, format_of, get_at, layout_of, put_at
 from turncodec.equality import same
 from turncodec.formats import CHAT, RESPONSES, Format
 from turncodec.refusals import Finding, Path, Refusal, Refused, allowed_codes, path_of, raise_all
 from turncodec.remainder import Remainder, apply, read_remainder, restore, spoken_of
+from turncodec.request import settings_from
 from turncodec.transcript import NotReversible, Transcript
 
 Json = Any
@@ -29,23 +30,27 @@ def to_responses(
     document: Json,
     kind: str | None = None,
     allow: str | Collection[str] = (),
+    request: Json = None,
     *,
     at: str | None = None,
     remainder: dict[str, Any] | None = None,
 ) -> Translation:
     """Translate a Chat Completions document into Open Responses.
 
-    `document` is a list of messages, an object with `messages` (a request, or a row with other columns), or an object
-    with the list at the JSON pointer `at`. `kind` says what it is where that cannot be seen: one of
-    `turncodec.KINDS`. `allow` names refusal codes to let through, or `"all"`. `remainder` is what `to_chat` gave
-    beside this document: with it the original comes back exactly.
+    `document` is a list of messages, an object with `messages` (a request, or a row with other columns), a
+    `chat.completion`, a line of a batch file, or an object with the list at the JSON pointer `at`. `kind` says what it
+    is where that cannot be seen: one of `turncodec.KINDS`. `allow` names refusal codes to let through, or `"all"`.
+    `request` is the request (of either format) that a completion answers: a response echoes its settings, and has
+    defaults without it. `remainder` is what `to_chat` gave beside this document: with it the original comes back
+    exactly.
 
     Returns a `Translation`. Raises `Refused` with every reason, and ValueError or TypeError only for an argument that
     is wrong in itself (an unknown code or kind, a malformed pointer). The input is not changed.
 
     The mapping is that of the specification digest, section g.
     """
-    return translate(document, CHAT, kind, allow, at, remainder)
+    settings = {} if request is None else settings_from(plain(request))
+    return translate(document, CHAT, kind, allow, at, remainder, settings)
 
 
 def to_chat(
@@ -58,25 +63,27 @@ def to_chat(
 ) -> Translation:
     """Translate an Open Responses document into Chat Completions.
 
-    `document` is a list of items, an object with `input` (a request, or a row with other columns), or an object with
-    the list at the JSON pointer `at`; a string for `input` is one user message. The other arguments, what is
-    returned and what is raised are those of `to_responses`.
+    `document` is a list of items, an object with `input` (a request, or a row with other columns), a response object, a
+    line of a batch file, or an object with the list at the JSON pointer `at`; a string for `input` is one user
+    message. The other arguments, what is returned and what is raised are those of `to_responses`.
     """
     return translate(document, RESPONSES, kind, allow, at, remainder)
 
 
 def check(
     document: Json,
-    to: str,
+    to: str | None = None,
     kind: str | None = None,
     allow: str | Collection[str] = (),
     *,
     at: str | None = None,
 ) -> list[Refusal]:
     """Every refusal that translating a document to `"responses"` or `"chat"` would meet, in document order; an empty
-    list where it would succeed. Raises nothing but ValueError and TypeError for a wrong argument."""
+    list where it would succeed. Without `to` it is the format that the document is not in, by its keys. Raises nothing
+    but ValueError and TypeError for a wrong argument."""
+    source = format_of(document) if to is None else source_of(to)
     try:
-        translate(document, source_of(to), kind, allow, at, None)
+        translate(document, source, kind, allow, at)
     except Refused as refused:
         return list(refused.refusals)
     return []
@@ -96,6 +103,7 @@ def translate(
     allow: str | Collection[str] = (),
     at: str | None = None,
     remainder: dict[str, Any] | None = None,
+    settings: dict[str, Any] | None = None,
 ) -> Translation:
     """The one function behind both directions: validate, allow, map, prove."""
     codes = allowed_codes(allow) if allow else frozenset()
@@ -103,7 +111,7 @@ def translate(
     if belonging:
         codes |= belonging.allowed
     document = plain(document)
-    layout = layout_of(document, source, kind, None if at is None else path_of(at))
+    layout = layout_of(document, source, kind, None if at is None else path_of(at), settings)
     subject = layout.subject
 
     findings = subject.examine()

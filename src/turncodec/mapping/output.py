@@ -92,6 +92,32 @@ def response_to_completion(response: Response) -> Completion:
     return completion
 
 
+def settings_of(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a request, by their Responses names, as a response to it echoes them: what the request left
+    out is left to `DEFAULTS`, and every object has all the keys that a response requires."""
+    echo = {key: parameters[key] for key in DEFAULTS if parameters.get(key) is not None}
+    if "tools" in echo:
+        whole = {"description": None, "parameters": None, "strict": None}
+        echo["tools"] = [{"type": "function", **whole, **tool} for tool in echo["tools"]]
+    choice = echo.get("tool_choice")
+    if isinstance(choice, dict) and choice["type"] == "allowed_tools":
+        echo["tool_choice"] = {**choice, "mode": choice.get("mode") or "auto"}
+    if "reasoning" in echo:
+        echo["reasoning"] = {"effort": None, "summary": None, **echo["reasoning"]}
+    if "text" in echo:
+        echo["text"] = {**echo["text"], "format": format_echoed(echo["text"].get("format"))}
+    return echo
+
+
+def format_echoed(form: dict[str, Any] | None) -> dict[str, Any]:
+    """The format of the text; by the specification a response names a schema and does not repeat it."""
+    if form is None or form["type"] != "json_schema":
+        return form or {"type": "text"}
+    name, description = form["name"], form.get("description")
+    strict = form.get("strict") or False
+    return {"type": "json_schema", "name": name, "description": description, "schema": None, "strict": strict}
+
+
 # ---------------------------------------------------------------- the turn
 
 

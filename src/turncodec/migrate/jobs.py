@@ -6,13 +6,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from turncodec.edge import decode
 from turncodec.migrate import JobError, restore
 from turncodec.migrate.outcomes import Outcome, Settings, outcome
 from turncodec.migrate.records import STDIN, Framing, Record, Source, look
 from turncodec.migrate.run import Pairs, Tally, Watch, run
 from turncodec.migrate.targets import AtomicFile, Framed, Write, refuse_targets
+from turncodec.refusals import Refused
 
 SUFFIXES = (".jsonl", ".ndjson", ".json")
 
@@ -133,3 +135,11 @@ def ready(targets: Targets, sources: Sequence[str], force: bool) -> None:
     if len({path.resolve() for path in named}) < len(named):
         raise JobError("one file cannot take the records and what belongs beside them")
     refuse_targets(named, [source for source in sources if source != STDIN], force)
+
+
+def document(path: Path) -> Any:
+    """The JSON document of a file that is read beside the sources. Raises `JobError` where it is none."""
+    try:
+        return decode(path.read_bytes())
+    except Refused as refused:
+        raise JobError(f"{path}: {refused.refusals[0].message}") from refused

@@ -47,25 +47,14 @@ Outcome = Translated | PassedThrough | Stopped
 def outcome(data: bytes, settings: Settings, remainder: dict[str, Any] | None = None) -> Outcome:
     """Translate one record. `remainder` is the one that was stored beside it, when a record is restored."""
     try:
-        document = edge.decode(data)
-        try:
-            made = DIRECTIONS[settings.to](document, settings.kind, settings.allow, at=settings.at, remainder=remainder)
-        except Refused as refused:
-            if is_there_already(document, refused, settings):
-                return PassedThrough(data)
-            raise
+        made = DIRECTIONS[settings.to](
+            edge.decode(data), settings.kind, settings.allow, at=settings.at, remainder=remainder
+        )
         return Translated(edge.encode(made.document), made.remainder)
     except Refused as refused:
+        if {refusal.code for refusal in refused.refusals} == {"wrong_direction"}:
+            return PassedThrough(data)
         return Stopped(refused.refusals)
     except Exception as fault:  # a fault of ours in one record must not take a million others with it
         said = f"a fault of turncodec: {type(fault).__name__}: {fault}"
         return Stopped((Finding("not_reversible", (), f"{said:.300}").refusal(),))
-
-
-def is_there_already(document: Any, refused: Refused, settings: Settings) -> bool:
-    """Whether a refused document is in the target's format: the core says so, or the other direction takes it."""
-    codes = {refusal.code for refusal in refused.refusals}
-    if codes == {"mixed_formats"}:
-        back = OPPOSITE[settings.to]
-        return not translate.check(document, back, settings.kind, "all", at=settings.at)
-    return codes == {"wrong_direction"}

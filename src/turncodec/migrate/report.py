@@ -107,7 +107,7 @@ def as_text(pairs: Pairs, write: Write, watch: Watch | None = None) -> Tally:
     """Each refusal as one line: where, what, and what to do."""
 
     def refused(_: int, record: Record, refusal: Refusal) -> None:
-        said = f"{at(record, refusal)}: {refusal.code}: {refusal.message}. {refusal.hint}"
+        said = f"{at(record, refusal.pointer)}: {refusal.code}: {refusal.message}. {refusal.hint}"
         write(said.replace("\n", "\\n").encode() + b"\n")
 
     return listed(pairs, refused, watch)

@@ -57,7 +57,7 @@ class Tally:
     def note(self, record: Record, refusals: Iterable[Refusal]) -> None:
         seen = set()
         for refusal in refusals:
-            reason = self.reasons.setdefault(refusal.code, Reason(0, at(record, refusal), True))
+            reason = self.reasons.setdefault(refusal.code, Reason(0, at(record, refusal.pointer), True))
             reason.allowable &= refusal.allowable
             reason.records += refusal.code not in seen
             seen.add(refusal.code)
@@ -94,9 +94,9 @@ def line(value: dict[str, Any]) -> bytes:
 # ---------------------------------------------------------------- where something stands
 
 
-def at(record: Record, refusal: Refusal) -> str:
-    """Where a refusal stands, as editors and compilers say it, and the pointer inside the record."""
-    return f"{written(record.source)}:{record.line} {refusal.pointer}".rstrip()
+def at(record: Record, pointer: str) -> str:
+    """Where something stands, as editors and compilers say it, and the pointer inside the record."""
+    return f"{written(record.source)}:{record.line} {pointer}".rstrip()
 
 
 def standing(place: int, record: Record) -> dict[str, Any]:
