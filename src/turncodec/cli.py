@@ -36,8 +36,8 @@ STATUS = """\b
 Exit status:
   0    all is well
   1    something was refused; it is told which, where and why
-  2    the command or a file cannot be used as asked; nothing was written
-  130  interrupted; nothing was written"""
+  2    the command or a file cannot be used as asked; no file was written
+  130  interrupted; no file was written"""
 
 COMPLETION = """\b
 Completion in the shell, for bash (zsh and fish likewise):
@@ -55,7 +55,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            click.echo("interrupted; nothing was written", err=True)
+            click.echo("interrupted; no file was written", err=True)
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:
             quiet_stdout()
@@ -250,7 +250,8 @@ def convert(
     from turncodec.migrate import jobs, report
 
     settings = settings_of(to, at, kind, allow)
-    targets = jobs.Targets(None if out == STDOUT else out, remainder, refused).beside()
+    out = None if out == STDOUT else out
+    targets = jobs.Targets(out, remainder, refused).beside()
     jobs.ready(targets, sources, force)
     job = look(sources, at)
     tally = write(job.outcomes(settings), job, targets)
@@ -264,9 +265,9 @@ def convert(
             "let through what can be:",
             "  " + report.command("convert", *sources, *given, *(["--force"] if out else [])),
         )
-    if targets.out and tally.translated:
+    if out and tally.translated:
         given = options(**report.way_back(tally, targets, settings))
-        say("", "the originals again:", "  " + report.command("restore", str(targets.out), *given))
+        say("", "the originals again:", "  " + report.command("restore", str(out), *given))
     ctx.exit(REFUSED if tally.refused else 0)
 
 

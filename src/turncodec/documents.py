@@ -117,7 +117,8 @@ def request(document: Any, format_: Format, _: Settings) -> Layout:
 
 
 def row(document: Any, format_: Format, _: Settings) -> Layout:
-    raise_all(no_transcript(document, format_))
+    if not (isinstance(document, dict) and type(document.get(format_.key)) is list):
+        raise_all(no_transcript(document, format_))
     return Layout(Row(document, format_, format_.key), (), (), (format_.key,), (format_.other.key,))
 
 

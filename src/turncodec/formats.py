@@ -55,13 +55,17 @@ RESPONSES = Format(
 FORMATS = {"chat": CHAT, "responses": RESPONSES}
 
 
+NO_PAIRS = Pairs()
+"""Of a transcript whose calls need no closer look."""
+
+
 def examine(elements: list[Any], format_: Format) -> tuple[list[Finding], Pairs]:
     """Everything that is wrong with a transcript, in document order, and its calls joined to their results."""
     odd, paired = format_.glance(elements)
     if paired and not odd:
-        return [], Pairs()
+        return [], NO_PAIRS
     findings = [found.under((n,)) for n in odd for found in format_.findings(elements[n])]
-    pairs = Pairs()
+    pairs = NO_PAIRS
     if not paired:
         pairs = pair(format_.events(elements), calls_left(findings))
         known = {finding.path[0] for finding in findings if finding.leave == finding.path[:1]}
@@ -86,5 +90,5 @@ def misnamed_results(elements: list[Any], pairs: Pairs) -> list[Finding]:
 
 def calls_left(findings: list[Finding]) -> dict[Path, str]:
     """The calls that cannot cross, each with its code."""
-    left = {f.path: f.code for f in findings if f.path[1:2] == ("tool_calls",) and len(f.path) == 3}
+    left = {f.path: f.code for f in findings if f.path[1:2] == ("tool_calls",) and len(f.path) == 3 and f.leave}
     return left | {f.path[:1]: f.code for f in findings if f.path[1:] == ("namespace",)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from turncodec.equality import is_utf8
 
@@ -26,14 +26,8 @@ def is_function_name(name: str) -> bool:
     return _FUNCTION_NAME.fullmatch(name) is not None
 
 
-_OTHERS = frozenset({"user", "system", "developer"})
-
-
-class Glance(NamedTuple):
-    """`odd`: indices of the elements that need a closer look; `paired`: whether calls and results are in order."""
-
-    odd: list[int]
-    paired: bool
+Glance = tuple[list[int], bool]
+"""The indices of the elements that need a closer look, and whether calls and results are in order."""
 
 
 def is_plain_text(text: Any) -> bool:
@@ -105,7 +99,7 @@ def glance_at_messages(messages: list[Any]) -> Glance:
         else:
             odd.append(n)
             paired = False
-    return Glance(odd, paired)
+    return odd, paired
 
 
 def are_plain_calls(calls: Any) -> bool:
@@ -134,12 +128,24 @@ def glance_at_items(items: list[Any]) -> Glance:
     answering = False
     for n, item in enumerate(items):
         kind = item.get("type") if type(item) is dict else None
-        if kind == "message" and is_plain_message(item):
-            if item["role"] != "assistant":
-                paired = paired and not waiting
-            elif answering:
-                paired = paired and not waiting
-                answering = False
+        if kind == "message":
+            role, content = item.get("role"), item.get("content")
+            said = role == "assistant"
+            if type(content) is str:
+                plain = (content.isascii() or is_utf8(content)) and len(content) <= LONGEST_TEXT
+            else:
+                plain = is_plain_said(content) if said else is_plain_content(content, "input_text")
+            if said:
+                if answering:
+                    paired = paired and not waiting
+                    answering = False
+            elif role == "user" or role == "system" or role == "developer":
+                if waiting:
+                    paired = False
+            else:
+                plain = paired = False
+            if not plain or not (len(item) == 3 or len(item) == 3 + bookkeeping(item)):
+                odd.append(n)
         elif kind == "function_call" and is_plain_call(item):
             if answering:
                 paired = paired and not waiting
@@ -159,7 +165,7 @@ def glance_at_items(items: list[Any]) -> Glance:
         else:
             odd.append(n)
             paired = False
-    return Glance(odd, paired)
+    return odd, paired
 
 
 def bookkeeping(item: dict[str, Any]) -> int:
@@ -177,19 +183,10 @@ def bookkeeping(item: dict[str, Any]) -> int:
     return count
 
 
-def is_plain_message(item: dict[str, Any]) -> bool:
-    role = item.get("role")
-    if type(role) is not str or len(item) != 3 + bookkeeping(item):
-        return False
-    if role == "assistant":
-        return is_plain_said(item.get("content"))
-    return role in _OTHERS and is_plain_content(item.get("content"), "input_text")
-
-
 def is_plain_said(content: Any) -> bool:
-    """An assistant's content: a string, or text parts whose annotations, if there, are empty."""
+    """An assistant's list of content: text parts whose annotations, if there, are empty."""
     if type(content) is not list:
-        return is_plain_text(content)
+        return False
     for part in content:
         if type(part) is not dict or part.get("type") != "output_text" or not is_plain_text(part.get("text")):
             return False
@@ -199,20 +196,20 @@ def is_plain_said(content: Any) -> bool:
 
 
 def is_plain_call(item: dict[str, Any]) -> bool:
-    name, arguments = item.get("name"), item.get("arguments")
+    call_id, name, arguments = item.get("call_id"), item.get("name"), item.get("arguments")
     return (
-        len(item) == 4 + bookkeeping(item)
-        and is_plain_call_id(item.get("call_id"))
-        and type(name) is str
-        and is_function_name(name)
+        type(name) is str
         and type(arguments) is str
+        and is_function_name(name)
         and (arguments.isascii() or is_utf8(arguments))
+        and is_plain_call_id(call_id)
+        and len(item) == 4 + bookkeeping(item)
     )
 
 
 def is_plain_output(item: dict[str, Any]) -> bool:
     return (
-        len(item) == 3 + bookkeeping(item)
-        and is_plain_call_id(item.get("call_id"))
+        is_plain_call_id(item.get("call_id"))
         and is_plain_content(item.get("output"), "input_text")
+        and (len(item) == 3 or len(item) == 3 + bookkeeping(item))
     )

@@ -377,5 +377,7 @@ class Row:
 
 def renamed(row: Body, key: str, target: str, turns: Any, tools: Any) -> Body:
     """A row with other turns, in a column of another name, and other tools; every key keeps its place."""
-    new = {key: (target, turns), "tools": ("tools", tools)}
-    return dict(new.get(name, (name, value)) for name, value in row.items())
+    return {
+        target if name == key else name: turns if name == key else tools if name == "tools" else value
+        for name, value in row.items()
+    }

@@ -9,9 +9,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from turncodec.formats import CHAT, Format, examine
+from turncodec.formats import CHAT, NO_PAIRS, Format, examine
 from turncodec.mapping.turns import sources_of_items, sources_of_messages
-from turncodec.pairing import Pairs
 from turncodec.refusals import Finding, Path
 from turncodec.remainder import Op, list_difference
 from turncodec.resolve import resolve
@@ -35,7 +34,7 @@ class Transcript:
         self.value, self.format = value, format_
         self.elements: Elements = value if isinstance(value, list) else [spoken(value)]
         self.findings: list[Finding] = []
-        self.pairs = Pairs()
+        self.pairs = NO_PAIRS
         self.resolved = self.elements
         self.origin: list[int] | None = None
         self.again: Elements = []

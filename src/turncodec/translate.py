@@ -110,18 +110,21 @@ def translate(
     belonging = None if remainder is None else read_remainder(remainder, source.other.name)
     if belonging:
         codes |= belonging.allowed
-    document = plain(document)
+    if hasattr(document, "model_dump"):
+        document = dumped(document)
     layout = layout_of(document, source, kind, None if at is None else path_of(at), settings)
     subject = layout.subject
 
     findings = subject.examine()
     if findings:
+        if (without_objects := plain(document)) is not document:
+            return translate(without_objects, source, kind, allow, at, remainder, settings)
         raise_all(f.under(layout.path) for f in findings if f.code not in codes or not f.can_be_allowed)
         raise_all(f.under(layout.path) for f in subject.allow(codes))
 
     mapped = subject.map()
     translated = put_at(document, layout.path, layout.target, mapped)
-    used = sorted({f.code for f in findings})
+    used = sorted({f.code for f in findings}) if findings else []
     translation = Translation(translated, prove(document, translated, layout, mapped, used))
     if belonging is None:
         return translation
@@ -168,17 +171,17 @@ def append(document: Json, path: Path, turns: list[Any], format_: Format) -> Jso
     return put_at(document, path, path, [*Transcript(value, format_).elements, *turns])
 
 
-def plain(value: Any) -> Any:
-    """A document of dicts and lists: objects of client libraries (anything with `model_dump`) as what they were made
-    from, keys that were never set left out. Such objects may also stand as messages or items in a list."""
-    if type(value) is list:
-        if set(map(type, value)) - {dict}:
-            return [dumped(entry) for entry in value]
-    elif type(value) is dict:
+def plain(document: Any) -> Any:
+    """A document of dicts and lists alone. Objects of client libraries (anything with `model_dump`), also where they
+    stand as messages or items in a list, become what they were made from, keys that were never set left out."""
+    if type(document) is list and any(hasattr(entry, "model_dump") for entry in document):
+        return [dumped(entry) for entry in document]
+    if type(document) is dict:
         for key in ("messages", "input"):
-            if type(value.get(key)) is list and set(map(type, value[key])) - {dict}:
-                value = {**value, key: [dumped(entry) for entry in value[key]]}
-    return dumped(value)
+            turns = plain(document[key]) if type(document.get(key)) is list else None
+            if turns is not None and turns is not document[key]:
+                return {**document, key: turns}
+    return dumped(document)
 
 
 def dumped(value: Any) -> Any:

@@ -30,11 +30,13 @@ def messages_to_items(messages: list[Message]) -> list[Item]:
         if role == "tool":
             add(result_to_item(message))
         elif role == "assistant":
-            content = assistant_content_to_item(message)
+            content, calls = message.get("content"), message.get("tool_calls")
+            if type(content) is not str or not content or len(message) != 2:
+                content = assistant_content_to_item(message)
             if content is not None:
                 add({"type": "message", "role": role, "content": content})
-            for call in message.get("tool_calls") or ():
-                add(call_to_item(call))
+            if calls:
+                items += map(call_to_item, calls)
         else:
             content = message["content"]
             if type(content) is not str:
@@ -53,20 +55,19 @@ def items_to_messages(items: list[Item]) -> list[Message]:
         kind = item.get("type", "message")
         if kind == "function_call":
             calls.append(item_to_call(item))
-        elif kind == "message":
+            continue
+        if kind == "message":
             role, content = item["role"], item["content"]
             if role == "assistant":
                 turn.append(item_to_assistant(role, content))
                 continue
-            if turn or calls:
-                close(turn, calls, messages)
-                turn, calls = [], []
-            add({"role": role, "content": content if type(content) is str else content_to_chat(content)})
+            message = {"role": role, "content": content if type(content) is str else content_to_chat(content)}
         else:
-            if turn or calls:
-                close(turn, calls, messages)
-                turn, calls = [], []
-            add(item_to_result(item))
+            message = item_to_result(item)
+        if turn or calls:
+            close(turn, calls, messages)
+            turn, calls = [], []
+        add(message)
     close(turn, calls, messages)
     return messages
 

@@ -82,9 +82,9 @@ def job(names: Sequence[str], at: str | None = None) -> Job:
 
 def framing_of(sources: Sequence[Source]) -> Framing:
     """The framing of what comes out: that of the source; of several, an array if all of them are, else lines."""
-    framings = {source.framing for source in sources}
-    if len(sources) == 1 or framings == {"array"}:
-        return framings.pop()
+    telling = [source.framing for source in sources if not source.is_empty]
+    if len(telling) == 1 or set(telling) == {"array"}:
+        return telling[0]
     return "lines"
 
 

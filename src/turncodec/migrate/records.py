@@ -90,7 +90,8 @@ def look(name: str, at: str | None = None) -> Source:
         return look_at_pipe(sys.stdin.buffer, name, at)
     try:
         file = Path(name).open("rb")  # noqa: SIM115  a pipe stays open
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or not status.st_size:
             return look_at_pipe(file, name, at)
         with file:
             return look_at_file(file, name, at)
@@ -166,7 +167,7 @@ def framing_of(
     if first is None or (second is not None and is_json(first)):
         return "lines"
     named = name.endswith(LINE_NAMES)
-    if (named or is_container(second)) and not is_json(without_bom(whole())):
+    if (named or is_container(second) or len(first) >= LONGEST_FIRST_LINE) and not is_json(without_bom(whole())):
         return "lines"
     if is_array_of_records(whole(), at):
         return "array"
@@ -197,6 +198,8 @@ def is_array_of_records(whole: Buffer, at: str | None = None) -> bool:
     """Whether a source is an array of which each element is a record."""
     if not _ARRAY.match(whole, start(whole)):
         return False
+    if _EMPTY.fullmatch(whole, start(whole)):
+        return True
     keys = (*TRANSCRIPT_KEYS, *map(str, path_of(at or "")[:1]))
     told = (is_record(whole[begin:end], keys) for begin, end in scanned(whole))
     return next((answer for answer in told if answer is not None), False)
@@ -294,6 +297,7 @@ def past(pattern: re.Pattern[bytes], whole: Buffer, position: int) -> int:
 
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _ARRAY = re.compile(rb"[ \t\r\n]*\[")
+_EMPTY = re.compile(rb"[ \t\r\n]*\[[ \t\r\n]*\][ \t\r\n]*")
 _OPENING = re.compile(rb"[ \t\r\n]*\[[ \t\r\n]*")
 _COMMA = re.compile(rb"[ \t\r\n]*,[ \t\r\n]*")
 _TOKEN = re.compile(rb'"(?:[^"\\]+|\\.)*+"|[\[\]{},]', re.DOTALL)

@@ -124,8 +124,8 @@ def as_json(pairs: Pairs, write: Write, watch: Watch | None = None) -> Tally:
 
     tally = listed(pairs, refused, watch)
     write(b'{"refusals":[' if not tally.refused else b"\n")
-    numbers = ("read", "translated", "refused", "passed")
-    write(b"]," + encode({name: getattr(tally, name) for name in numbers})[1:] + b"\n")
+    numbers = {"read": tally.read, "translated": tally.translated, "refused": tally.refused}
+    write(b"]," + encode(numbers | {"passed_through": tally.passed})[1:] + b"\n")
     return tally
 
 

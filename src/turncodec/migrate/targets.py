@@ -47,9 +47,10 @@ class AtomicFile:
 
     def open(self) -> BinaryIO:
         if self.file is None:
-            handle, self.temporary = tempfile.mkstemp(
-                prefix=f".{self.path.name}.", suffix=".part", dir=self.path.parent
-            )
+            try:
+                handle, self.temporary = tempfile.mkstemp(".part", f".{self.path.name}.", self.path.parent)
+            except OSError as wrong:
+                raise JobError(f"{self.path}: {(wrong.strerror or str(wrong)).lower()}") from wrong
             self.file = os.fdopen(handle, "wb", buffering=1 << 20)
         return self.file
 
@@ -62,9 +63,9 @@ class AtomicFile:
             self.path.unlink(missing_ok=True)
             return
         self.file.flush()
-        os.fchmod(self.file.fileno(), mode_of(self.path))
         os.fsync(self.file.fileno())
         self.file.close()
+        Path(self.temporary).chmod(mode_of(self.path))
         Path(self.temporary).replace(self.path)
         self.file = None
 
@@ -104,5 +105,10 @@ class Framed:
 
 
 def on_one_line(data: bytes) -> bytes:
-    """A JSON document as one line; its tokens stay as they are written."""
-    return edge.compact(data) if b"\n" in data else data
+    """A JSON document as one line; its tokens stay as they are written. Raises `JobError` where it is no JSON."""
+    if b"\n" not in data:
+        return data
+    try:
+        return edge.compact(data)
+    except ValueError as wrong:
+        raise JobError("a record of several lines that is no JSON cannot stand among JSON lines") from wrong
