@@ -1,6 +1,6 @@
 """What translating costs, as multiples of the floor: parsing the same bytes and writing them again with orjson.
 
-    python -m turncodec.bench
+    python -m turncodec.bench [--rounds N] [--times N]
 
 Everything is measured in one run and in turns, so that the ratios hold on a machine that others use too. A figure is
 the median, over the rounds, of the CPU time of one way divided by that of the floor in the same round. Needs orjson;
@@ -9,6 +9,7 @@ the peers are measured where they are installed.
 
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
 import sys
@@ -185,4 +186,8 @@ def main(rounds: int = ROUNDS, times: int = TIMES) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    arguments = argparse.ArgumentParser(prog="python -m turncodec.bench", description="Multiples of the floor.")
+    arguments.add_argument("--rounds", type=int, default=ROUNDS)
+    arguments.add_argument("--times", type=int, default=TIMES)
+    chosen = arguments.parse_args()
+    sys.exit(main(chosen.rounds, chosen.times))
