@@ -1,0 +1,198 @@
+"""Documentation that cannot go stale: what is written from the code is compared with it, what is shown is run.
+
+    python tests/test_docs.py
+
+writes the generated parts anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+
+import turncodec
+from turncodec.mapping.parameters import PARAMETERS
+from turncodec.refusals import CODES, Refusal
+from turncodec.remainder import Remainder
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+
+# ---------------------------------------------------------------- written from the code
+
+
+def table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
+
+
+def parameters() -> str:
+    """The table of parameters as the README shows it."""
+
+    def name(text: str) -> str:
+        return f"`{text}`" if text else ""
+
+    rows = ((name(row.chat), name(row.responses), row.mark, row.note) for row in PARAMETERS)
+    return table(("Chat Completions", "Open Responses", "", ""), rows)
+
+
+def refusals() -> str:
+    """The table of refusals as the README shows it."""
+    rows = (
+        (f"`{code.name}`", code.meaning, code.hint, code.allowing or "never")
+        for code in CODES.values()
+    )
+    return table(("code", "means", "what to do", "`allow`"), rows)
+
+
+def gate() -> str:
+    """The words of the gate as the README shows them."""
+    return table(("word", "means"), ((f"`{word}`", meaning) for word, meaning in turncodec.GATE_WORDS.items()))
+
+
+SECTIONS = {"parameters": parameters, "refusals": refusals, "gate": gate}
+
+
+def readme() -> str:
+    """The README with its generated parts as the code has them now."""
+    text = README.read_text()
+    for name, made in SECTIONS.items():
+        begin, end = f"<!-- {name}: written by tests/test_docs.py -->\n", f"<!-- /{name} -->"
+        before, _, rest = text.partition(begin)
+        _, _, after = rest.partition(end)
+        text = before + begin + made() + end + after
+    return text
+
+
+def written(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def codes_for_others() -> str:
+    """specs/refusals.json: the codes for implementations in any language."""
+    return written([
+        {
+            "code": code.name,
+            "meaning": code.meaning,
+            "hint": code.hint,
+            "allowing": code.allowing,
+            "example": code.example,
+        }
+        for code in CODES.values()
+    ])  # fmt: skip
+
+
+def schema(record: type, title: str) -> str:
+    made = TypeAdapter(record).json_schema()
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    return written({"$schema": draft, **made, "title": title, "additionalProperties": False})
+
+
+GENERATED = {
+    "README.md": readme,
+    "specs/refusals.json": codes_for_others,
+    "specs/schemas/refusal.json": lambda: schema(Refusal, "Refusal"),
+    "specs/schemas/remainder.json": lambda: schema(Remainder, "Remainder"),
+}
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_generated_is_fresh(name: str) -> None:
+    """What is generated from the code is what the code says now."""
+    assert (ROOT / name).read_text() == GENERATED[name]()
+
+
+# ---------------------------------------------------------------- shown, and run
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def commands(block: str) -> list[tuple[str, str]]:
+    """The commands of a console block, each with the output that is shown."""
+    parts = re.split(r"^\$ (.*)\n", block, flags=re.MULTILINE)[1:]
+    return list(zip(parts[::2], parts[1::2], strict=True))
+
+
+def test_console(tmp_path: Path) -> None:
+    """Each command of the README prints what is shown; a file that is shown before it exists is made from that."""
+    for command, shown in (entry for block in blocks("console") for entry in commands(block)):
+        words = shlex.split(command)
+        if words[0] == "cat":
+            file = tmp_path / words[1]
+            if not file.exists():
+                file.write_text(shown)
+            actual = file.read_text()
+        else:
+            words = [sys.executable, "-m", *words]
+            done = subprocess.run(words, cwd=tmp_path, stdout=-1, stderr=-2, text=True, timeout=60)
+            actual = done.stdout
+
+        assert actual.rstrip("\n") == shown.rstrip("\n"), command
+
+
+def test_python() -> None:
+    """The README's Python runs and prints what is shown beneath it."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        for block in blocks("python"):
+            exec(compile(block, "README.md", "exec"), {})
+
+    assert printed.getvalue() == "".join(blocks("text"))
+
+
+def test_commands_are_documented() -> None:
+    """Every command of the command line has a line in the README, and a help text."""
+    from turncodec.cli import cli
+
+    text = README.read_text()
+    for name, command in cli.commands.items():
+        assert re.search(rf"^\| `{name}\b", text, re.MULTILINE), name
+        assert command.help, name
+
+
+def test_laws_are_stated() -> None:
+    """Each law of the README has a test of that name."""
+    laws = re.search(r"^## What is promised$.*?(?=^## )", README.read_text(), re.MULTILINE | re.DOTALL)
+    assert laws is not None
+    names = re.findall(r"^\| ([a-z ]+) \| ", laws.group(), re.MULTILINE)
+    tests = (ROOT / "tests" / "test_laws.py").read_text()
+    stated = [name for name in names if name != "law"]
+
+    assert len(stated) == 9
+    for name in stated:
+        assert f"def test_{name.replace(' ', '_')}" in tests, name
+
+
+def test_no_word_of_a_registry() -> None:
+    """The project names no host of a package registry anywhere."""
+    host = re.compile(r"pypi\.(org|python)|pythonhosted|npmjs\.(com|org)|registry\.")
+    for file in ROOT.rglob("*"):
+        if file.is_file() and not any(part.startswith(".") or part in ("dist", "build") for part in file.parts[-4:]):
+            with contextlib.suppress(UnicodeDecodeError):
+                assert not host.search(file.read_text()) or file == Path(__file__), file
+
+
+def main() -> None:
+    for name, made in GENERATED.items():
+        (ROOT / name).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / name).write_text(made())
+        print(name, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    os.chdir(ROOT)
+    main()

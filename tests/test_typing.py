@@ -1,0 +1,79 @@
+"""Every public name, used as a user would use it. Read by mypy --strict, and run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import turncodec
+from turncodec import (
+    CODES,
+    GATE_WORDS,
+    KINDS,
+    Code,
+    Refusal,
+    Refused,
+    ToolGate,
+    Translation,
+    __version__,
+    check,
+    replay_gate,
+    to_chat,
+    to_responses,
+)
+
+CALL: dict[str, Any] = {
+    "type": "function_call",
+    "call_id": "call_1",
+    "name": "weather",
+    "arguments": "{}",
+    "status": "completed",
+}
+
+
+def test_every_name_is_here() -> None:
+    """Nothing public is missing from this file."""
+    assert set(turncodec.__all__) <= set(globals())
+    assert set(turncodec.__all__) <= set(dir(turncodec))
+
+
+def test_translate() -> None:
+    """There and back, with every argument."""
+    there: Translation = to_responses([{"role": "user", "content": "hi", "name": "ann"}], allow={"message_name"})
+    remainder: dict[str, Any] | None = there.remainder
+    back: Translation = to_chat(there.document, kind="transcript", remainder=remainder)
+
+    assert back.document == [{"role": "user", "content": "hi", "name": "ann"}]
+    assert to_chat({"rows": there.document}, at="/rows").document == {"rows": [{"role": "user", "content": "hi"}]}
+
+
+def test_refuse() -> None:
+    """A refusal as a user reads it."""
+    refusals: list[Refusal] = check([{"role": "user", "content": "hi", "name": "ann"}])
+    try:
+        to_responses([{"role": "user", "content": "hi", "name": "ann"}])
+    except Refused as refused:
+        assert refused.refusals == tuple(refusals)
+
+    first: Refusal = refusals[0]
+    code: Code = CODES[first.code]
+    meaning: str = code.meaning
+    places: list[tuple[str, str, str, bool]] = [(r.pointer, r.message, r.hint, r.allowable) for r in refusals]
+
+    assert meaning
+    assert places[0][0] == "/0/name"
+    assert str(first).startswith("message_name at /0/name")
+
+
+def test_gate() -> None:
+    """A call is tried before it is executed."""
+    word: str = replay_gate(CALL, {"type": "object"})
+    gate = ToolGate([{"type": "function", "name": "weather", "parameters": {"type": "object"}}])
+
+    assert word == gate.check(CALL) == "ok"
+    assert word in GATE_WORDS
+
+
+def test_the_rest() -> None:
+    """Kinds and the version."""
+    assert "transcript" in KINDS
+    assert __version__.count(".") == 2
