@@ -355,7 +355,7 @@ def _build(canonical: str) -> Callable[[Json], bool]:
     if not _fits(metaschema, schema, _REFERENCE):
         raise ValueError("not a schema")
     validator = validator_class(schema, registry=Registry())
-    reference = len(canonical) // 8 if _ANCHORED.search(canonical) else _REFERENCE
+    reference = len(canonical) // 4 if _ANCHORED.search(canonical) else _REFERENCE
     return lambda value: _fits(validator, value, reference)
 
 

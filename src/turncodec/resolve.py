@@ -26,8 +26,8 @@ def resolve(elements: list[Any], allowed: list[Finding], pairs: Pairs) -> Resolv
     """Apply the findings that were allowed to a list of elements, leaving the original as it is."""
     changed = {n: deepcopy(elements[n]) for n in touched_elements(allowed, pairs)}
     rename(changed, allowed, pairs)
-    modernise(changed, allowed, pairs)
     gone = leave_out(changed, allowed)
+    modernise(changed, allowed, pairs)
     order = moved_up(len(elements), pairs) if any(f.code == "interleaved" for f in allowed) else range(len(elements))
     kept = [n for n in order if n not in gone]
     return Resolved([changed.get(n, elements[n]) for n in kept], kept)
@@ -58,6 +58,9 @@ def leave_out(changed: dict[int, Any], allowed: list[Finding]) -> set[int]:
         for step in leave[1:-1]:
             holder = holder[step]
         del holder[leave[-1]]
+        if leave[1] == "tool_calls" and len(leave) == 3:
+            for call in holder:  # the places that they counted have changed
+                call.pop("index", None)
     return gone
 
 

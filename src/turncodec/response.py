@@ -20,7 +20,7 @@ from turncodec.remainder import Op, difference, list_difference
 from turncodec.request import without
 from turncodec.spellings import means_nothing, unspelled_answer
 from turncodec.transcript import NotReversible, Transcript
-from turncodec.validate import in_order, item_findings, type_findings
+from turncodec.validate import in_order, item_findings, touched, type_findings, unreadable
 from turncodec.wire import chat, responses
 
 Body = dict[str, Any]
@@ -104,7 +104,8 @@ def completion_findings(body: Body, message: Transcript) -> Iterator[Finding]:
         yield Finding("several_choices", path, f"{len(choices)} choices where a response gives one answer")
     for n, choice in enumerate(choices if isinstance(choices, list) else ()):
         if isinstance(choice, dict):
-            yield from (finding.under(("choices", n)) for finding in choice_findings(choice))
+            readable = not touched(unreadable(found), ("choices", n, "logprobs"))
+            yield from (finding.under(("choices", n)) for finding in choice_findings(choice, readable))
     if isinstance(choices, list) and len(choices) == 1 and isinstance(choices[0], dict) and "message" in choices[0]:
         yield from map(outward, answer_findings(message))
     bad = {finding.path for finding in found}
@@ -113,7 +114,7 @@ def completion_findings(body: Body, message: Transcript) -> Iterator[Finding]:
         yield Finding("no_counterpart", ("moderation",), "moderation has no counterpart", leave=("moderation",))
 
 
-def choice_findings(choice: Body) -> Iterator[Finding]:
+def choice_findings(choice: Body, readable: bool) -> Iterator[Finding]:
     if choice.get("index", 0) != 0:
         yield Finding("unknown_value", ("index",), "the only choice has the index 0", allowable=False)
     message, finish = choice.get("message"), choice.get("finish_reason")
@@ -128,7 +129,7 @@ def choice_findings(choice: Body) -> Iterator[Finding]:
     elif "finish_reason" in choice and finish is None:
         yield Finding("incomplete", ("finish_reason",), "without a reason to finish it is not finished")
     logprobs = choice.get("logprobs")
-    if isinstance(logprobs, dict):
+    if isinstance(logprobs, dict) and readable:
         yield from logprobs_findings(logprobs, isinstance(message, dict) and bool(message.get("content")))
 
 
@@ -140,7 +141,7 @@ def answer_findings(transcript: Transcript) -> list[Finding]:
         return [Finding("malformed", (0,), "an answer is a message of the assistant")]
     if isinstance(message.get("content"), list):
         findings.append(Finding("several_parts", (0, "content"), "the content of a completion is one string"))
-    annotations = message.get("annotations")
+    annotations = message["annotations"] if isinstance(message.get("annotations"), list) else []
     bad = any(finding.path[:2] == (0, "annotations") for finding in findings)
     leave: Path = (0, "annotations")
     if annotations and not bad and not message.get("content"):
@@ -270,7 +271,7 @@ def output_findings(output: list[Any], status: Any) -> Iterator[Finding]:
     messages = 0
     all_findings: list[Finding] = []
     for n, item in enumerate(output):
-        kind = item.get("type") if isinstance(item, dict) else None
+        kind = item.get("type", "message") if isinstance(item, dict) else None
         findings = [f for f in item_findings(item) if f.code not in ("annotations", "logprobs")]
         if kind == "message" and status == "incomplete" and n == len(output) - 1:
             findings = [f for f in findings if f.code != "incomplete"]
@@ -297,8 +298,12 @@ def spoken_findings(item: Body) -> list[Finding]:
     content = item.get("content")
     if item.get("role") != "assistant":
         return [Finding("unsupported_item", (), "a completion holds the assistant's message alone", leave=())]
+    if isinstance(content, str):
+        return [Finding("malformed", ("content",), "the content of a message of a response is a list of parts")]
     if not isinstance(content, list):
         return []
+    if not content:
+        return [Finding("empty_message", (), "without any part it would vanish from the completion", leave=())]
     found: list[Finding] = []
     texts = [n for n, part in enumerate(content) if isinstance(part, dict) and part.get("type") == "output_text"]
     found += [Finding("several_parts", ("content", n), "a second text, where a completion has one") for n in texts[1:]]

@@ -413,7 +413,7 @@ ANSWERS: tuple[Setting, ...] = (
     Setting(
         "tier",
         "chat",
-        lambda step: step.path == ("service_tier",) and step.op.op in ("remove", "replace") and step.old == "default",
+        lambda step: step.path == ("service_tier",) and step.old == "default" and not step.value,
         "a response must name a tier; where nobody gave one it says default",
     ),
     Setting(

@@ -35,32 +35,35 @@ def type_findings(adapter: TypeAdapter[Any], value: Any) -> Iterator[Finding]:
     except ValidationError as invalid:
         seen: set[tuple[str, Path]] = set()
         for error in invalid.errors(include_url=False, include_context=False):
-            path, rest, ends_in_word = walk(value, error["loc"])
-            finding = finding_of(error["type"], path, rest, ends_in_word, error["msg"], at(value, path))
+            kind = error["type"]
+            path, words = reading(adapter, error["loc"])
+            missing = str(path[-1]) if kind == "missing" else ""
+            path = path[:-1] if missing else path
+            finding = finding_of(kind, path, missing or "".join(words[-1:]), error["msg"], at(value, path))
             # Each branch of a union complains; the first one speaks for all.
-            what = "union" if ends_in_word and error["type"] != "missing" else finding.message if finding else ""
+            what = "union" if words and not missing else finding.message if finding else ""
             if finding and (what, finding.path) not in seen:
                 seen.add((what, finding.path))
                 yield finding
 
 
-def finding_of(
-    kind: str, path: Path, rest: tuple[str, ...], ends_in_word: bool, said: str, here: Any
-) -> Finding | None:
-    """One error of the types as a finding, or None where another error says the same better. `here` is the value at
-    the path."""
-    if kind in ("string_type", "list_type") and ends_in_word:
-        branch = rest[-1].partition("[")[0]
-        if type(here) is list and branch != "list":
+def finding_of(kind: str, path: Path, word: str, said: str, here: Any) -> Finding | None:
+    """One error of the types as a finding, or None where another error says the same better.
+
+    `word` is the branch of a union where the error ends in one, or the key that is missing; `here` is the value at the
+    path.
+    """
+    if kind in ("string_type", "list_type") and word in ("str", "list"):
+        if type(here) is list and word != "list":
             return None
-        if type(here) is str and branch != "str":
+        if type(here) is str and word != "str":
             return None
         if type(here) not in (list, str):
             return Finding("malformed", path, f"{spelled(here)} where a string or a list of parts must stand")
     if kind == "extra_forbidden":
         return unknown_key(path)
     if kind == "missing":
-        return Finding("malformed", path, f"the required key {rest[-1]!r} is missing")
+        return Finding("malformed", path, f"the required key {word!r} is missing")
     if kind == "invalid_key":
         return None  # not JSON at all: `json_faults` says so
     if kind.startswith("union_tag"):
@@ -75,33 +78,48 @@ def finding_of(
     return Finding("malformed", path, said[:1].lower() + said[1:] + f", got {spelled(here)}")
 
 
-def walk(value: Any, loc: tuple[int | str, ...]) -> tuple[Path, tuple[str, ...], bool]:
-    """Split the location of an error into the path that exists in the value and the words that are no part of it;
-    and whether it ends in such a word.
+def reading(adapter: TypeAdapter[Any], loc: tuple[int | str, ...]) -> tuple[Path, list[str]]:
+    """The path that the location of an error stands for; and the words that it ends in, where they are no part of it.
 
-    The types put the names of union branches between the keys: a word that is no key is one of those, and so may be a
-    word that is the object's own `type` or `role`. Of the two readings the one with fewer words is right.
+    Between keys and indices the types put the names of union branches, and a branch may be called like a key. Which is
+    which is read from the types themselves.
     """
-    path, rest = reading(value, loc)
-    return path, rest, bool(rest) and (not path or loc[-1] != path[-1])
+    schema: Any = adapter.core_schema
+    definitions = {entry["ref"]: entry for entry in schema.get("definitions", ())}
+    path: list[int | str] = []
+    words: list[str] = []
+    for step in loc:
+        schema = opened(schema, definitions)
+        kind = schema.get("type")
+        if kind in ("typed-dict", "list", "dict"):
+            path.append(step)
+            words = []
+            if kind == "typed-dict":
+                schema = schema["fields"].get(step, {}).get("schema", {})
+            else:
+                schema = schema.get("items_schema" if kind == "list" else "values_schema", {})
+        else:
+            words.append(str(step).partition("[")[0])
+            schema = branch(schema, step, definitions)
+    return tuple(path), words
 
 
-def reading(value: Any, loc: tuple[int | str, ...]) -> tuple[Path, tuple[str, ...]]:
-    if not loc:
-        return (), ()
-    step, further = loc[0], loc[1:]
-    inside = isinstance(value, list) and isinstance(step, int) and step < len(value)
-    inside = inside or (isinstance(value, dict) and isinstance(step, str) and step in value)
-    if inside and not (isinstance(value, dict) and step in (value.get("type"), value.get("role"))):
-        path, rest = reading(value[step], further)
-        return (step, *path), rest
-    path, rest = reading(value, further)
-    as_word = path, (str(step), *rest)
-    if inside:
-        path, rest = reading(value[step], further)
-        if len(rest) < len(as_word[1]):
-            return (step, *path), rest
-    return as_word
+def opened(schema: Any, definitions: dict[str, Any]) -> Any:
+    """A schema without what only wraps it."""
+    while schema.get("type") in ("nullable", "default", "definitions", "definition-ref"):
+        schema = definitions[schema["schema_ref"]] if schema["type"] == "definition-ref" else schema["schema"]
+    return schema
+
+
+def branch(schema: Any, step: int | str, definitions: dict[str, Any]) -> Any:
+    """The branch of a union that a word names."""
+    if schema.get("type") == "tagged-union":
+        return schema["choices"].get(step, {})
+    word = str(step).partition("[")[0]
+    choices = [choice[0] if isinstance(choice, tuple) else choice for choice in schema.get("choices", ())]
+    return next(
+        (choice for choice in (opened(choice, definitions) for choice in choices) if choice["type"] == word), {}
+    )
 
 
 def at(value: Any, path: Path) -> Any:
@@ -221,7 +239,7 @@ def _message_findings(message: dict[str, Any]) -> Iterator[Finding]:
     yield from others
     found = list(type_findings(chat.MESSAGE, rest))
     yield from found
-    bad = {f.path for f in found}
+    bad = unreadable(found)
     yield from chat_part_findings(message, bad)
     yield from message_key_findings(message, bad)
 
@@ -300,6 +318,11 @@ def type_of(part: Any) -> str:
     return kind if isinstance(kind, str) else ""
 
 
+def unreadable(found: list[Finding]) -> set[Path]:
+    """The places where a value is not what its type says; an unknown key beside it does no harm."""
+    return {finding.path for finding in found if finding.leave is None}
+
+
 def touched(bad: set[Path], path: Path) -> bool:
     """Whether the types found something at a place or in it."""
     return any(b[: len(path)] == path for b in bad)
@@ -333,13 +356,16 @@ def message_key_findings(message: dict[str, Any], bad: set[Path]) -> Iterator[Fi
         )
     if role != "assistant":
         return
-    for n, call in enumerate(message.get("tool_calls") or () if not touched(bad, ("tool_calls",)) else ()):
-        if not other_call(call, ()):
-            yield from call_id_findings(call["id"], ("tool_calls", n, "id"))
-            yield from name_findings(call["function"]["name"], ("tool_calls", n, "function", "name"))
-            if "index" in call and call["index"] != n:
-                index: Path = ("tool_calls", n, "index")
-                yield Finding("unknown_field", index, "an index that is not the call's place", leave=index)
+    calls = message.get("tool_calls")
+    for n, call in enumerate(calls if isinstance(calls, list) else ()):
+        path: Path = ("tool_calls", n)
+        if touched(bad, path) or other_call(call, ()):
+            continue
+        yield from call_id_findings(call["id"], (*path, "id"))
+        yield from name_findings(call["function"]["name"], (*path, "function", "name"))
+        if "index" in call and call["index"] != n:
+            leave = (*path, "index")
+            yield Finding("unknown_field", leave, "an index that is not the call's place", leave=leave)
     if message.get("function_call"):
         allowable = not bad and not message.get("tool_calls")
         said = "the deprecated function calling has no call id"
@@ -408,24 +434,17 @@ def _item_findings(item: dict[str, Any]) -> Iterator[Finding]:
     elif kind == "reasoning":
         yield Finding("reasoning", (), "a reasoning item has no Chat form", leave=())
     elif kind in ("message", "function_call", "function_call_output"):
-        found = [
-            f
-            for f in type_findings(responses.ITEM[kind], item)
-            if not (f.path == ("status",) and f.code == "unknown_value")
-        ]
+        status = item.get("status")
+        undone = isinstance(status, str) and status != "completed"
+        if undone:
+            yield Finding("incomplete", ("status",), f"the item is {status!r:.40}, not completed")
+        found = [f for f in type_findings(responses.ITEM[kind], item) if not (undone and f.path == ("status",))]
         yield from found
-        yield from ITEM_RULES[kind](item, {f.path for f in found})
-        yield from status_findings(item)
+        yield from ITEM_RULES[kind](item, unreadable(found))
     elif isinstance(kind, str):
         yield Finding("unknown_item", (), f"no item has the type {kind!r:.80}", leave=())
     else:
         yield Finding("malformed", (), "an item needs a type")
-
-
-def status_findings(item: dict[str, Any]) -> Iterator[Finding]:
-    status = item.get("status")
-    if isinstance(status, str) and status != "completed":
-        yield Finding("incomplete", ("status",), f"the item is {status!r:.40}, not completed")
 
 
 def message_item_findings(item: dict[str, Any], bad: set[Path]) -> Iterator[Finding]:

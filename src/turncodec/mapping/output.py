@@ -56,7 +56,7 @@ def completion_to_response(completion: Completion, settings: dict[str, Any]) -> 
     choice = completion["choices"][0]
     reason = REASONS.get(choice["finish_reason"])
     status = "incomplete" if reason else "completed"
-    known = {key: completion[key] for key in ("service_tier", "metadata") if completion.get(key) is not None}
+    known = {key: completion[key] for key in ("service_tier", "metadata") if completion.get(key)}
     return {
         "id": completion["id"],
         "object": "response",
@@ -146,7 +146,7 @@ def message_of(output: list[Item]) -> tuple[dict[str, Any], dict[str, Any] | Non
     message: dict[str, Any] = {"role": "assistant", "content": None, "refusal": None}
     logprobs = None
     for item in output:
-        if item["type"] == "function_call":
+        if item.get("type") == "function_call":
             message.setdefault("tool_calls", []).append(item_to_call(item))
             continue
         for part in item["content"]:

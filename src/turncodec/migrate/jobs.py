@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from turncodec.edge import decode
 from turncodec.migrate import JobError, restore
 from turncodec.migrate.outcomes import Outcome, Settings, outcome
-from turncodec.migrate.records import STDIN, Framing, Record, Source, look
+from turncodec.migrate.records import STDIN, Framing, Record, Source, look, of_lines
 from turncodec.migrate.run import Pairs, Tally, Watch, run
 from turncodec.migrate.targets import AtomicFile, Framed, Write, refuse_targets
 from turncodec.refusals import Refused
@@ -54,7 +54,7 @@ def own_side_files(name: str) -> Targets:
 def beside(out: Path, what: str) -> Path:
     """`out.jsonl` and `remainder` give `out.remainder.jsonl`."""
     stem = out.name.removesuffix(out.suffix) if out.suffix in SUFFIXES else out.name
-    return out.with_name(f"{stem}.{what}.jsonl")
+    return out.parent / f"{stem}.{what}.jsonl"
 
 
 class Job(NamedTuple):
@@ -92,11 +92,17 @@ def restored(
     job: Job, remainder: Path | None, refused: Path | None, to: str | None, at: str | None, kind: str | None
 ) -> Iterator[tuple[Record, Outcome]]:
     """What becomes of translated records on the way back. `to` is what they were, where no remainder says so."""
-    notes = restore.notes(look(str(remainder))) if remainder else iter(())
-    kept = restore.kept_records(look(str(refused))) if refused else iter(())
+    notes = restore.notes(lines(remainder)) if remainder else iter(())
+    kept = restore.kept_records(lines(refused)) if refused else iter(())
     told, notes = restore.direction(notes)
     to = to or told
     return restore.restored(job.records(), notes, kept, Settings(to, kind, frozenset(), at) if to else None)
+
+
+def lines(path: Path) -> Iterator[Record]:
+    """The lines of a side file."""
+    with path.open("rb") as file:
+        yield from of_lines(file, str(path))
 
 
 def convert(pairs: Pairs, framing: Framing, targets: Targets, stdout: Write, watch: Watch | None) -> Tally:

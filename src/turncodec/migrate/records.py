@@ -91,10 +91,12 @@ def look(name: str, at: str | None = None) -> Source:
     try:
         file = Path(name).open("rb")  # noqa: SIM115  a pipe stays open
         status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode) or not status.st_size:
+        if not stat.S_ISREG(status.st_mode):
             return look_at_pipe(file, name, at)
         with file:
-            return look_at_file(file, name, at)
+            if status.st_size:
+                return look_at_file(file, name, at)
+            return look_at_pipe(io.BytesIO(file.read()), name, at)
     except OSError as wrong:
         raise JobError(f"{name}: {(wrong.strerror or str(wrong)).lower()}") from wrong
 
@@ -128,12 +130,17 @@ def look_at_pipe(pipe: BinaryIO, name: str, at: str | None) -> Source:
     def whole() -> Buffer:
         nonlocal ended
         if not ended:
-            seen[:] = [b"".join(seen) + pipe.read()]
+            with pipe:
+                seen[:] = [b"".join(seen) + pipe.read()]
             ended = True
         return seen[0]
 
-    def lines() -> Iterable[bytes]:
-        return io.BytesIO(seen[0]) if ended else chain(seen, pipe)
+    def lines() -> Iterator[bytes]:
+        if ended:
+            yield from io.BytesIO(seen[0])
+        else:
+            with pipe:
+                yield from chain(seen, pipe)
 
     first, second = two_lines(remembered())
     known = known_start(b"".join(seen[:1]), name)
@@ -200,21 +207,22 @@ def is_array_of_records(whole: Buffer, at: str | None = None) -> bool:
         return False
     if _EMPTY.fullmatch(whole, start(whole)):
         return True
-    keys = (*TRANSCRIPT_KEYS, *map(str, path_of(at or "")[:1]))
-    told = (is_record(whole[begin:end], keys) for begin, end in scanned(whole))
+    key = next(map(str, path_of(at or "")), None)
+    told = (is_record(whole[begin:end], key) for begin, end in scanned(whole))
     return next((answer for answer in told if answer is not None), False)
 
 
-def is_record(element: bytes, keys: tuple[str, ...]) -> bool | None:
-    """Whether an element of an array is a record (or else a turn of one transcript); None where it cannot tell."""
+def is_record(element: bytes, key: str | None) -> bool | None:
+    """Whether an element of an array is a record (or else a turn of one transcript); None where it cannot tell. `key`
+    is one that only records have."""
     if element[:1] == b"[":
         return True
     try:
         found = _object(element)
     except (ValueError, RecursionError):
         return None
-    holds_turns = any(bytes(found[key])[:1] == b"[" for key in keys if key in found)
-    return holds_turns or not ("role" in found or "type" in found)
+    holds_turns = any(bytes(found[turns])[:1] == b"[" for turns in TRANSCRIPT_KEYS if turns in found)
+    return holds_turns or key in found or not ("role" in found or "type" in found)
 
 
 # ---------------------------------------------------------------- cutting

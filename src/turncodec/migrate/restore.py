@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from turncodec import edge
 from turncodec.migrate import JobError
 from turncodec.migrate.outcomes import OPPOSITE, Outcome, PassedThrough, Settings, Translated, outcome
-from turncodec.migrate.records import Record, Source
+from turncodec.migrate.records import Record
 from turncodec.migrate.run import unkept
 from turncodec.refusals import Refused
 
@@ -28,10 +28,10 @@ class Kept(NamedTuple):
     record: Record
 
 
-def notes(source: Source) -> Iterator[Note]:
+def notes(lines: Iterable[Record]) -> Iterator[Note]:
     """The lines of a remainder file. Raises `JobError`."""
     last = 0
-    for record in source.records():
+    for record in lines:
         value = read(record)
         number, remainder = value.get("record"), value.get("remainder")
         passed = value == {"record": number, "passed_through": True}
@@ -41,10 +41,10 @@ def notes(source: Source) -> Iterator[Note]:
         yield Note(number, None if passed else remainder)
 
 
-def kept_records(source: Source) -> Iterator[Kept]:
+def kept_records(lines: Iterable[Record]) -> Iterator[Kept]:
     """The lines of a refused file. Raises `JobError`."""
     last = 0
-    for record in source.records():
+    for record in lines:
         value = read(record)
         try:
             place, data = value["place"], unkept(value)
