@@ -84,7 +84,7 @@ def kind_of(document: Any, format_: Format) -> str:
             return "response"
     if len(document) == 1:
         return "row"  # as a request it would be the same to look at, with more to look for
-    return "request" if "model" in document or document.keys() <= REQUEST_KEYS[format_.name] else "row"
+    return "request" if "model" in document or document.keys() <= REQUEST_KEYS else "row"
 
 
 def format_of(document: Any) -> Format:
@@ -98,10 +98,10 @@ def format_of(document: Any) -> Format:
     return RESPONSES if isinstance(first, dict) and "type" in first else CHAT
 
 
-REQUEST_KEYS = {
-    side: frozenset(getattr(row, side).partition(".")[0].partition("[")[0] for row in PARAMETERS) - {""}
-    for side in ("chat", "responses")
-}
+REQUEST_KEYS = frozenset(
+    name.partition(".")[0].partition("[")[0] for row in PARAMETERS for name in (row.chat, row.responses)
+)
+"""The keys of a request of either format: so a request is one, and a row a row, on both sides of a translation."""
 
 
 def transcript(document: Any, format_: Format, _: Settings) -> Layout:
