@@ -9,21 +9,45 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
+from turncodec.edge import decode
 from turncodec.equality import DEEPEST
 from turncodec.formats import CHAT, RESPONSES, Format
 from turncodec.mapping.parameters import PARAMETERS
-from turncodec.record import URLS, Record, Unchanged
-from turncodec.refusals import Finding, Path, follow, raise_all, refused
+from turncodec.record import URLS, InText, Part, Record, Unchanged, Unreadable
+from turncodec.refusals import Finding, Path, Refused, follow, path_of, raise_all, refused
 from turncodec.remainder import Op
-from turncodec.request import Request, Row
+from turncodec.request import Request, Row, settings_from
 from turncodec.response import Completion, Response
 from turncodec.transcript import Transcript
 
 Settings = dict[str, Any]
 
-KINDS = ("transcript", "request", "response", "batch", "row")
+KINDS = ("transcript", "request", "response", "batch", "row", "pair", "helicone", "openpipe", "langfuse", "litellm")
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A row of a log: where its request and its answer stand, and whether as strings of JSON."""
+
+    request: str
+    response: str
+    text: bool = False
+    note: str = ""
+
+
+PRESETS: dict[str, Preset] = {
+    "pair": Preset("/request", "/response", note="a request and its answer in one row"),
+    "helicone": Preset("/request_body", "/response_body", note="export of Helicone"),
+    "openpipe": Preset("/input", "/output", note="logs of OpenPipe"),
+    "langfuse": Preset("/input", "/output", text=True, note="export of Langfuse: strings that hold JSON"),
+    "litellm": Preset(
+        "/proxy_server_request", "/response", note="spend logs of LiteLLM; `messages` stays with its name"
+    ),
+}
+"""Shapes in which requests and answers are stored together, exactly as they went over the wire."""
 
 
 class Subject(Protocol):
@@ -58,14 +82,22 @@ class Layout:
 
 
 def layout_of(
-    document: Any, format_: Format, kind: str | None = None, at: Path | None = None, settings: Settings | None = None
+    document: Any,
+    format_: Format,
+    kind: str | None = None,
+    at: Path | None = None,
+    settings: Settings | None = None,
+    places: Preset | None = None,
 ) -> Layout:
     """The layout of a document in `format_`. Raises `Refused` where it has none, ValueError for an unknown kind.
-    `settings` is what a response echoes of its request, where that is known."""
+    `settings` is what a response echoes of its request, where that is known; `places` where a row has a request and
+    its answer."""
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
     if at is not None:
         return layout_at(document, format_, at)
+    if places is not None:
+        return pair(document, format_, places)
     if kind is None:
         kind = kind_of(document, format_)
     return LAYOUTS[kind](document, format_, settings or {})
@@ -201,6 +233,55 @@ def turned_already(turns: Any, path: Path, format_: Format) -> list[Finding]:
     return [Finding("wrong_direction", path, said)] if other else []
 
 
+def _preset(name: str, document: Any, format_: Format, _: Settings) -> Layout:
+    return pair(document, format_, PRESETS[name])
+
+
+def pair(document: Any, format_: Format, preset: Preset) -> Layout:
+    """A row with a request and its answer. A place that is missing, null or empty has nothing to translate."""
+    if not isinstance(document, dict):
+        raise refused("unknown_shape", (), "a row with a request and its answer is an object")
+    places = [path_of(preset.request), path_of(preset.response)]
+    filled = {path: follow(document, path) for path in places if is_filled(document, path)}
+    if not filled:
+        said = f"there is nothing at {preset.request} and {preset.response}"
+        raise refused("unknown_shape", (), said)
+    parts: dict[Path, Part] = {}
+    settings: Settings = {}
+    for path, value in filled.items():
+        parts[path] = part_of(value, format_, settings, preset.text)
+        if isinstance(parts[path], Request):
+            with suppress(Refused):
+                settings = settings_from(value)
+    if preset is PRESETS["litellm"] and isinstance(document.get("messages"), list) and document["messages"]:
+        parts[("messages",)] = Transcript(document["messages"], format_)
+    return Layout(Record(document, format_, parts))
+
+
+def is_filled(document: Any, path: Path) -> bool:
+    try:
+        return follow(document, path) not in (None, {}, [], "")
+    except (KeyError, IndexError, TypeError):
+        return False
+
+
+def part_of(value: Any, format_: Format, settings: Settings, text: bool) -> Part:
+    """What stands at one place of a row: a document of any kind, or where `text` a string that holds one. A string
+    that is no JSON is text, and stays it."""
+    if text and isinstance(value, str):
+        try:
+            inner = decode(value.encode(errors="surrogatepass"))
+        except Refused:
+            return Unchanged(value, format_)
+        if not isinstance(inner, dict | list):
+            return Unchanged(value, format_)
+        return InText(value, part_of(inner, format_, settings, text=False))
+    try:
+        return layout_of(value, format_, settings=settings).subject
+    except Refused as nothing:
+        return Unreadable(value, nothing)
+
+
 LAYOUTS: dict[str, Callable[[Any, Format, Settings], Layout]] = {
     "transcript": transcript,
     "request": request,
@@ -208,6 +289,7 @@ LAYOUTS: dict[str, Callable[[Any, Format, Settings], Layout]] = {
     "batch": batch_line,
     "row": row,
     "error": error,
+    **{name: partial(_preset, name) for name in PRESETS},
 }
 
 

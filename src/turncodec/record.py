@@ -1,25 +1,33 @@
-"""A record around what is translated: a line of a batch file, or a row of a log with a request and its response.
+"""A record around what is translated: a line of a batch file, or a row of a log with a request and its answer.
 
 The parts change together; everything else of the record passes through untouched.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Iterable
+from typing import Any, Protocol
 
+from turncodec.edge import decode, encode
 from turncodec.equality import json_faults
 from turncodec.formats import Format
-from turncodec.refusals import Finding, Path, follow
+from turncodec.refusals import Finding, Path, Refused, follow
 from turncodec.remainder import Op
-from turncodec.request import Request
-from turncodec.response import Completion, Response
 from turncodec.transcript import NotReversible
 from turncodec.validate import in_order
 
-Part = Request | Completion | Response
-
 URLS = {"chat": "/v1/chat/completions", "responses": "/v1/responses"}
+
+
+class Part(Protocol):
+    """What stands in a record and is translated with it."""
+
+    back: Any
+
+    def examine(self) -> list[Finding]: ...
+    def allow(self, codes: Collection[str]) -> list[Finding]: ...
+    def map(self) -> Any: ...
+    def prove(self, mapped: Any) -> list[Op]: ...
 
 
 class Record:
@@ -82,6 +90,62 @@ def put(record: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
     """A copy of a record with another value at a path of keys that exists."""
     key, inner = str(path[0]), path[1:]
     return {**record, key: put(record[key], inner, value) if inner else value}
+
+
+# ---------------------------------------------------------------- parts of another dress
+
+
+class InText:
+    """A part that is kept as a string of JSON. Where the string is not written as we would write it, the remainder
+    keeps it whole."""
+
+    def __init__(self, text: str, part: Part) -> None:
+        self.text, self.part = text, part
+        self.back: Any = text
+
+    def examine(self) -> list[Finding]:
+        """The findings in the text, all at the place of the string: a pointer does not lead into it."""
+        return [in_text(finding) for finding in self.part.examine()]
+
+    def allow(self, codes: Collection[str]) -> list[Finding]:
+        return [in_text(finding) for finding in self.part.allow(codes)]
+
+    def map(self) -> str:
+        return encode(self.part.map()).decode()
+
+    def prove(self, mapped: str) -> list[Op]:
+        try:
+            ops = self.part.prove(decode(mapped.encode()))
+        except NotReversible:
+            raise NotReversible([()]) from None
+        self.back = encode(self.part.back).decode()
+        return [Op("replace", (), self.text, self.back)] if ops or self.back != self.text else []
+
+
+def in_text(finding: Finding) -> Finding:
+    place = "".join(f"/{step}" for step in finding.path)
+    said = f"in the text, at {place}: {finding.message}" if place else f"in the text: {finding.message}"
+    return Finding(finding.code, (), said, None, finding.can_be_allowed, finding.hint)
+
+
+class Unreadable:
+    """A part that is of no shape that can be translated: its findings are all there is to say."""
+
+    def __init__(self, value: Any, refusal: Refused) -> None:
+        self.back = value
+        self.refusal = refusal
+
+    def examine(self) -> list[Finding]:
+        return list(self.refusal.findings)
+
+    def allow(self, codes: Iterable[str]) -> list[Finding]:  # noqa: ARG002 - nothing can be allowed here
+        return []
+
+    def map(self) -> Any:
+        return self.back
+
+    def prove(self, mapped: Any) -> list[Op]:  # noqa: ARG002 - nothing was changed
+        return []
 
 
 class Unchanged:

@@ -60,8 +60,9 @@ class Refusal:
 class Refused(Exception):
     """Raised when a document cannot be translated as asked; `refusals` holds every reason, in document order."""
 
-    def __init__(self, refusals: Iterable[Refusal]) -> None:
+    def __init__(self, refusals: Iterable[Refusal], findings: Iterable[Finding] = ()) -> None:
         self.refusals: tuple[Refusal, ...] = tuple(refusals)
+        self.findings: tuple[Finding, ...] = tuple(findings)
         super().__init__(self.refusals)
 
     def __str__(self) -> str:
@@ -141,14 +142,19 @@ def allowed_codes(allow: str | Collection[str]) -> frozenset[str]:
 
 def refused(code: str, path: Path, message: str) -> Refused:
     """The exception for one reason alone."""
-    return Refused([Finding(code, path, message).refusal()])
+    return refused_for([Finding(code, path, message)])
+
+
+def refused_for(findings: list[Finding]) -> Refused:
+    """The exception for these findings, which it keeps beside their refusals."""
+    return Refused([finding.refusal() for finding in findings], findings)
 
 
 def raise_all(findings: Iterable[Finding]) -> None:
     """Raise `Refused` with every finding, in document order; do nothing when there is none."""
     found = list(findings)
     if found:
-        raise Refused(finding.refusal() for finding in found)
+        raise refused_for(found)
 
 
 # ---------------------------------------------------------------- the table

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
-from turncodec.documents import Layout, format_of, get_at, layout_of, put_at
+from turncodec.documents import PRESETS, Layout, Preset, format_of, get_at, layout_of, put_at
 from turncodec.equality import same
 from turncodec.formats import CHAT, RESPONSES, Format
 from turncodec.refusals import Finding, Path, Refusal, Refused, allowed_codes, path_of, raise_all
@@ -33,6 +33,8 @@ def to_responses(
     request: Json = None,
     *,
     at: str | None = None,
+    request_at: str | None = None,
+    response_at: str | None = None,
     remainder: dict[str, Any] | None = None,
 ) -> Translation:
     """Translate a Chat Completions document into Open Responses.
@@ -42,7 +44,8 @@ def to_responses(
     is where that cannot be seen: one of `turncodec.KINDS`. `allow` names refusal codes to let through, or `"all"`.
     `request` is the request (of either format) that a completion answers: a response echoes its settings, and has
     defaults without it. `remainder` is what `to_chat` gave beside this document: with it the original comes back
-    exactly.
+    exactly. `request_at` and `response_at` say where a row has a request and its answer, which are then translated
+    together.
 
     Returns a `Translation`. Raises `Refused` with every reason, and ValueError or TypeError only for an argument that
     is wrong in itself (an unknown code or kind, a malformed pointer). The input is not changed.
@@ -50,7 +53,7 @@ def to_responses(
     The mapping is that of the specification digest, section g.
     """
     settings = {} if request is None else settings_from(plain(request))
-    return translate(document, CHAT, kind, allow, at, remainder, settings)
+    return translate(document, CHAT, kind, allow, at, remainder, settings, places(request_at, response_at))
 
 
 def to_chat(
@@ -59,6 +62,8 @@ def to_chat(
     allow: str | Collection[str] = (),
     *,
     at: str | None = None,
+    request_at: str | None = None,
+    response_at: str | None = None,
     remainder: dict[str, Any] | None = None,
 ) -> Translation:
     """Translate an Open Responses document into Chat Completions.
@@ -67,7 +72,7 @@ def to_chat(
     line of a batch file, or an object with the list at the JSON pointer `at`; a string for `input` is one user
     message. The other arguments, what is returned and what is raised are those of `to_responses`.
     """
-    return translate(document, RESPONSES, kind, allow, at, remainder)
+    return translate(document, RESPONSES, kind, allow, at, remainder, None, places(request_at, response_at))
 
 
 def check(
@@ -89,6 +94,17 @@ def check(
     return []
 
 
+def places(request_at: str | None, response_at: str | None) -> Preset | None:
+    """Where a row has a request and its answer, as JSON pointers; None where neither is given."""
+    if request_at is None and response_at is None:
+        return None
+    for pointer in (request_at, response_at):
+        if pointer is not None and not path_of(pointer):
+            raise ValueError("request_at and response_at lead into the document, and cannot be the whole of it")
+    usual = PRESETS["pair"]
+    return Preset(request_at or usual.request, response_at or usual.response)
+
+
 def source_of(to: str) -> Format:
     """The format that is translated from when one translates `to` a format."""
     if to not in ("responses", "chat"):
@@ -104,6 +120,7 @@ def translate(
     at: str | None = None,
     remainder: dict[str, Any] | None = None,
     settings: dict[str, Any] | None = None,
+    pair: Preset | None = None,
 ) -> Translation:
     """The one function behind both directions: validate, allow, map, prove."""
     codes = allowed_codes(allow) if allow else frozenset()
@@ -112,13 +129,13 @@ def translate(
         codes |= belonging.allowed
     if hasattr(document, "model_dump"):
         document = dumped(document)
-    layout = layout_of(document, source, kind, None if at is None else path_of(at), settings)
+    layout = layout_of(document, source, kind, None if at is None else path_of(at), settings, pair)
     subject = layout.subject
 
     findings = subject.examine()
     if findings:
         if (without_objects := plain(document)) is not document:
-            return translate(without_objects, source, kind, allow, at, remainder, settings)
+            return translate(without_objects, source, kind, allow, at, remainder, settings, pair)
         raise_all(f.under(layout.path) for f in findings if f.code not in codes or not f.can_be_allowed)
         raise_all(f.under(layout.path) for f in subject.allow(codes))
 
