@@ -131,7 +131,7 @@ def format_of(document: Any) -> Format:
 
 
 REQUEST_KEYS = frozenset(
-    name.partition(".")[0].partition("[")[0] for row in PARAMETERS for name in (row.chat, row.responses)
+    name.partition(".")[0].partition("[")[0] for row in PARAMETERS for name in (row.chat, row.responses) if name
 )
 """The keys of a request of either format: so a request is one, and a row a row, on both sides of a translation."""
 

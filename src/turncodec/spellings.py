@@ -71,10 +71,17 @@ def _text_beside_refusal(change: Change) -> bool:
 
 
 def _refusal_part(change: Change) -> bool:
-    """The refusal stood as the last part of the content."""
-    refusal, content = change.before.get("refusal"), change.after.get("content")
-    parts = [*(change.before.get("content") or []), {"type": "refusal", "refusal": refusal}]
-    return same(content, parts)
+    """The refusal stood as the last part of the content, or beside it."""
+    before, after = with_refusal(change.before), with_refusal(change.after)
+    return before is not None and same(before, after)
+
+
+def with_refusal(message: dict[str, Any]) -> list[Any] | None:
+    """The parts of a message, its refusal among them; None where the content is a string."""
+    content, refusal = message.get("content"), message.get("refusal")
+    if isinstance(content, str) and content:
+        return None
+    return [*(content or []), *([{"type": "refusal", "refusal": refusal}] if refusal else [])]
 
 
 def _in_place(change: Change) -> bool:

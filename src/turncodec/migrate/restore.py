@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from turncodec import edge
 from turncodec.migrate import JobError
-from turncodec.migrate.outcomes import OPPOSITE, Outcome, PassedThrough, Settings, Translated, outcome
+from turncodec.migrate.outcomes import OPPOSITE, Outcome, PassedThrough, Settings, outcome
 from turncodec.migrate.records import Record
 from turncodec.migrate.run import unkept
 from turncodec.refusals import Refused
@@ -105,5 +105,4 @@ def restored(
 def back(record: Record, settings: Settings | None, remainder: dict[str, Any] | None) -> Outcome:
     if settings is None:
         raise JobError(f"no remainder says in which format {record.source}:{record.line} was; say it with --to")
-    made = outcome(record.data, settings, remainder)
-    return Translated(made.data, None) if isinstance(made, Translated) else made
+    return outcome(record.data, settings, remainder)
