@@ -57,12 +57,12 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             click.echo("interrupted; no file was written", err=True)
             ctx.exit(INTERRUPTED)
-        except BrokenPipeError:
-            quiet_stdout()
-            ctx.exit(BROKEN_PIPE)
         except JobError as wrong:
             fail(str(wrong))
         except OSError as wrong:
+            drop_stdout()
+            if isinstance(wrong, BrokenPipeError):
+                ctx.exit(BROKEN_PIPE)
             name = f"{os.fsdecode(wrong.filename)}: " if isinstance(wrong.filename, str | bytes) else ""
             fail(name + (wrong.strerror or str(wrong)).lower())
 
@@ -73,12 +73,13 @@ def fail(said: str) -> NoReturn:
     sys.exit(MISUSE)
 
 
-def quiet_stdout() -> None:
-    """Nobody reads any more: what is still in the buffer goes nowhere, without a word at the very end."""
+def drop_stdout() -> None:
+    """Where standard output takes nothing any more, what is still in its buffer goes nowhere; Python would try again
+    at the very end, and complain."""
     try:
+        sys.stdout.flush()
+    except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):  # no real file, as in a test
-        return
 
 
 # ---------------------------------------------------------------- arguments
@@ -194,8 +195,11 @@ def say(*lines: str) -> None:
 
 def options(**given: object) -> list[str]:
     """Options as one types them; those that were not given are left out."""
-    words = ([f"--{name}"] if value is True else [f"--{name}", str(value)] for name, value in given.items() if value)
-    return [word for words in words for word in words]
+    words: list[str] = []
+    for name, value in given.items():
+        if value:
+            words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+    return words
 
 
 # ---------------------------------------------------------------- the commands
@@ -240,8 +244,9 @@ def convert(
 ) -> None:
     """Translate every record of files, or of standard input (-).
 
-    A source is JSON lines, a JSON array of records, or one JSON document; that is seen from what stands in it. The
-    output has the same framing. Records that are in the target's format already pass through unchanged.
+    A source is JSON lines, a JSON array of records, or one JSON document, which is seen from what stands in it: an
+    array of messages or items is one document, any other array holds records. The output has the same framing.
+    Records that are in the target's format already pass through unchanged.
 
     Beside --out chat.jsonl are written, where there is something to keep: chat.remainder.jsonl, with which `turncodec
     restore` gives the originals back exactly, and chat.refused.jsonl with every refused record whole. No file appears

@@ -107,12 +107,14 @@ def kind_of(document: Any, format_: Format) -> str:
     """What a document is, by its keys: one of `KINDS`, or error."""
     if not isinstance(document, dict):
         return "transcript"
+    if document.get("object") in ("chat.completion", "response"):
+        return "response"
     if not is_transcript(document.get(format_.key), format_):
         if "custom_id" in document and not {"body", "response", "error"}.isdisjoint(document):
             return "batch"
         if is_error(document):
             return "error"
-        if document.get("object") in ("chat.completion", "response") or isinstance(document.get("choices"), list):
+        if isinstance(document.get("choices"), list):
             return "response"
     if len(document) == 1:
         return "row"  # as a request it would be the same to look at, with more to look for

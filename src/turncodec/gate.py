@@ -14,11 +14,16 @@ argument has to be checked:
 - work is counted and limited, so that neither a schema nor arguments can keep the gate busy (see "bounded work");
 - patterns are not run by Python's `re`, whose time can double with each character, but by walking the set of
   reachable positions, and they mean what the specification says: ECMA 262 (see "patterns").
+
+What cannot be checked so lets nothing pass: a schema of more than 200,000 characters, a draft within another draft,
+`patternProperties` together with `unevaluatedProperties` (the package would run the patterns), and patterns with back
+references, look behinds, atomic groups, flags, or what Python's parser does not know (`\\p{L}`).
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 import string
 from collections.abc import Callable, Iterable, Iterator
@@ -27,7 +32,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
-from turncodec.equality import is_utf8, json_faults
+from turncodec.equality import DEEPEST, is_utf8
 from turncodec.glance import is_plain_content
 
 Json = Any
@@ -63,7 +68,8 @@ def replay_gate(item: Json, schema: Json) -> str:
     """Whether a stored Responses item may be replayed, as one word of `GATE_WORDS`.
 
     `item` is a `function_call` item, `schema` the JSON Schema of its arguments. The tests are made in this order, and
-    the first that fails names the word: `namespaced`, `not_function_call`, `status`, `arguments_type`,
+    the first that fails names the word: `namespaced` (a type that is missing, no string, or has a colon; or a
+    `namespace` beside the type), `not_function_call`, `status` (anything but `"completed"`), `arguments_type`,
     `arguments_parse`, `arguments_schema`; else `ok`, which is no permission to execute (see this module).
 
     `schema` is an object, `True` (anything) or `False` (nothing), in draft 2020-12 unless its `$schema` names another
@@ -114,9 +120,9 @@ class ToolGate:
         """Whether a call may be replayed, as one word of `GATE_WORDS`.
 
         `call` is a Chat tool call (`{"id", "type": "function", "function": {"name", "arguments"}}`) or a Responses
-        `function_call` item. The tests are those of `replay_gate` in their order, and four more on the way:
-        `unknown_function` and `not_allowed` after the status, then `arguments_type`, then `arguments_size` (bytes of
-        UTF-8), all before the arguments are parsed.
+        `function_call` item. The tests are those of `replay_gate` in their order, and three more on the way:
+        `unknown_function` and `not_allowed` after the status, `arguments_size` (bytes of UTF-8) after
+        `arguments_type`, so that nothing is parsed that is too long.
 
         A Chat call has no status: a whole call in a stored message counts as completed. Whoever has the completion
         must not ask about calls that its `finish_reason` (`length`, `content_filter`) may have cut. A Chat call
@@ -207,7 +213,7 @@ def _answer_fault(call: dict[str, Json], output: Json) -> str:
     call_id = _text_at(call, key)
     if not call_id or not is_utf8(call_id):
         return "call_id"
-    return "ok" if output != [] and is_plain_content(output, part) else "output"
+    return "ok" if is_plain_content(output, part) and output != [] else "output"
 
 
 def _text_at(value: Json, key: str) -> str | None:
@@ -296,9 +302,42 @@ def _parse(text: str) -> Json:
     (RFC 8259, sections 4, 6, 8.2 and 9.)
     """
     value = _DECODER.decode(text)
-    for fault in json_faults(value):
-        raise ValueError(fault.message)
+    if not _is_json(value, len(text)):
+        raise ValueError("something that JSON cannot write")
     return value
+
+
+def _is_json(value: Json, most: int) -> bool:
+    """Whether a value is JSON, with at most so many values in it, none of them below 200 levels.
+
+    `json_faults` also says where a fault is, and pays for it with memory for each value and level.
+    """
+    level = [value]
+    for _ in range(DEEPEST):
+        most -= len(level)
+        if most < 0 or not all(map(_is_json_alone, level)):
+            return False
+        level = [inner for outer in level for inner in _inside(outer)]
+        if not level:
+            return True
+    return False
+
+
+def _is_json_alone(value: Json) -> bool:
+    """The same for a value without those inside it."""
+    kind = type(value)
+    if kind is str:
+        return is_utf8(value)
+    if kind is dict:
+        return all(type(key) is str and is_utf8(key) for key in value)
+    if kind is float:
+        return math.isfinite(value)
+    return value is None or kind in (bool, int, list)
+
+
+def _inside(value: Json) -> Iterable[Json]:
+    kind = type(value)
+    return value.values() if kind is dict else value if kind is list else ()
 
 
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -324,11 +363,11 @@ def _canonical(schema: Json) -> str | None:
     """The text that stands for a schema in the cache, or None for a value that is no schema by its looks."""
     if schema is None:
         schema = NO_PARAMETERS
+    if type(schema) not in (dict, bool) or not _is_json(schema, LARGEST_SCHEMA):
+        return None
     try:
-        if type(schema) not in (dict, bool) or any(True for _ in json_faults(schema)):
-            return None
         text = json.dumps(schema, sort_keys=True, separators=(",", ":"))
-    except Exception:  # an integer too long to be written, a key that cannot even be named
+    except ValueError:  # an integer too long to be written
         return None
     return text if len(text) <= LARGEST_SCHEMA else None
 
@@ -407,11 +446,10 @@ class _Work:
 
     __slots__ = ("left", "reference", "sizes")
 
-    def __init__(self, value: Json, reference: int) -> None:
+    def __init__(self, reference: int) -> None:
         self.left = STEPS
         self.reference = reference
         self.sizes: dict[int, int] = {}
-        self.measure(value)
 
     def spend(self, steps: int) -> None:
         self.left -= steps
@@ -441,8 +479,10 @@ _WORK: ContextVar[_Work] = ContextVar("work")
 
 def _fits(validator: Any, value: Json, reference: int) -> bool:
     """Whether a value is valid; no is also the answer to a check that fails or costs too much."""
-    token = _WORK.set(_Work(value, reference))
+    work = _Work(reference)
+    token = _WORK.set(work)
     try:
+        work.measure(value)
         return bool(validator.is_valid(value))
     except Exception:  # an unresolvable reference, endless recursion, too much work, a fault of the checker
         return False

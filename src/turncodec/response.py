@@ -26,6 +26,9 @@ from turncodec.wire import chat, responses
 Body = dict[str, Any]
 
 CUT = ("length", "content_filter")
+CARRIED = ("cached_tokens", "reasoning_tokens", "cache_write_tokens")
+TIERS = ("auto", "default", "flex", "scale", "priority", "fast")
+"""The service tiers that Chat knows; a response may name any."""
 
 # ---------------------------------------------------------------- a completion
 
@@ -109,6 +112,7 @@ def completion_findings(body: Body, message: Transcript) -> Iterator[Finding]:
     if isinstance(choices, list) and len(choices) == 1 and isinstance(choices[0], dict) and "message" in choices[0]:
         yield from map(outward, answer_findings(message))
     bad = {finding.path for finding in found}
+    yield from tier_findings(body)
     yield from details_findings(body.get("usage"), ("prompt_tokens_details", "completion_tokens_details"), bad)
     if body.get("moderation") is not None:
         yield Finding("no_counterpart", ("moderation",), "moderation has no counterpart", leave=("moderation",))
@@ -170,13 +174,20 @@ def without_bytes(entry: Any) -> bool:
     return any(isinstance(token, dict) and token.get("bytes") is None for token in entries)
 
 
+def tier_findings(body: Body) -> Iterator[Finding]:
+    tier = body.get("service_tier")
+    if isinstance(tier, str) and tier and tier not in TIERS:
+        leave = ("service_tier",)
+        yield Finding("unknown_value", leave, f"{tier!r:.40} is no service tier of Chat", leave=leave)
+
+
 def details_findings(usage: Any, groups: Iterable[str], bad: set[Path]) -> Iterator[Finding]:
     """Token counts of a kind that the other format does not count, unless there were none."""
     for group in groups:
         details = usage.get(group) if isinstance(usage, dict) else None
         for key, count in details.items() if isinstance(details, dict) else ():
             path: Path = ("usage", group, key)
-            if count and key not in ("cached_tokens", "reasoning_tokens") and path not in bad:
+            if count and key not in CARRIED and path not in bad:
                 yield Finding("no_counterpart", path, f"{key} has no counterpart", leave=path)
 
 
@@ -241,6 +252,7 @@ def response_findings(body: Body) -> Iterator[Finding]:
         yield Finding("unknown_value", ("created_at",), "a moment between two seconds", allowable=False)
     output = body.get("output")
     output = output if isinstance(output, list) else []
+    yield from tier_findings(body)
     yield from status_findings(body, output)
     yield from output_findings(output, body.get("status"))
     yield from details_findings(body.get("usage"), ("input_tokens_details", "output_tokens_details"), bad)

@@ -359,7 +359,7 @@ ECHO = frozenset(DEFAULTS) - {"error"}
 """What a response says beside its answer: an echo of the request, and when and where it was made."""
 
 ELSEWHERE = frozenset(
-    {"conversation", "prompt", "prompt_cache_options", "prompt_cache_retention", "user", "moderation"}
+    {"input", "conversation", "prompt", "prompt_cache_options", "prompt_cache_retention", "user", "moderation"}
 )
 
 

@@ -180,7 +180,11 @@ def usage_to_responses(usage: dict[str, Any] | None) -> dict[str, Any] | None:
         return None
     return {
         "input_tokens": usage["prompt_tokens"],
-        "input_tokens_details": {"cached_tokens": detail(usage, "prompt_tokens_details", "cached_tokens")},
+        "input_tokens_details": {
+            "cached_tokens": detail(usage, "prompt_tokens_details", "cached_tokens"),
+            # Not of the core, and required by the types of OpenAI's own API.
+            "cache_write_tokens": detail(usage, "prompt_tokens_details", "cache_write_tokens"),
+        },
         "output_tokens": usage["completion_tokens"],
         "output_tokens_details": {"reasoning_tokens": detail(usage, "completion_tokens_details", "reasoning_tokens")},
         "total_tokens": usage["total_tokens"],
@@ -192,9 +196,17 @@ def usage_to_chat(usage: dict[str, Any]) -> dict[str, Any]:
         "prompt_tokens": usage["input_tokens"],
         "completion_tokens": usage["output_tokens"],
         "total_tokens": usage["total_tokens"],
-        "prompt_tokens_details": {"cached_tokens": detail(usage, "input_tokens_details", "cached_tokens")},
+        "prompt_tokens_details": {
+            "cached_tokens": detail(usage, "input_tokens_details", "cached_tokens"),
+            **written(usage),
+        },
         "completion_tokens_details": {"reasoning_tokens": detail(usage, "output_tokens_details", "reasoning_tokens")},
     }
+
+
+def written(usage: dict[str, Any]) -> dict[str, int]:
+    count = detail(usage, "input_tokens_details", "cache_write_tokens")
+    return {"cache_write_tokens": count} if count else {}
 
 
 def detail(usage: dict[str, Any], group: str, key: str) -> int:

@@ -404,7 +404,8 @@ class Response(TypedDict):
     previous_response_id: NotRequired[Json]
     safety_identifier: NotRequired[Json]
     prompt_cache_key: NotRequired[Json]
-    # The echo of what only OpenAI's own API takes.
+    # The echo of what only OpenAI's own API takes, or echoes.
+    input: NotRequired[Json]
     conversation: NotRequired[Json]
     prompt: NotRequired[Json]
     prompt_cache_options: NotRequired[Json]
