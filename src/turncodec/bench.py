@@ -87,8 +87,8 @@ POLICY = (
     "given back: to the card that paid, or as a gift card.\n3. After the user’s “yes”, the state becomes *return "
     "requested*, and a letter says how to send the items.\n\n"
     "# Exchanges\n\nAn item can be exchanged for the same product in another size or colour – not another one. "
-    "The user pays or gets back the difference. All items to be exchanged must be in one list, so ask “is that all?”\n\n"
-    "# Addresses\n\nThe address of a pending order can be changed; street, number, town and postcode must be given."
+    "The user pays or gets back the difference. All items to be exchanged must be in one list: ask “is that all?”\n\n"
+    "# Addresses\n\nThe address of a pending order can be changed; all of it must be given."
 )
 QUESTION = (
     "Hi! I’m not sure my orders #{first} and #{second} arrived – can you look? I’d like to know\n1. where\n2. when"

@@ -368,7 +368,7 @@ def gate(ctx: click.Context, source: str, tools: Path | None, schema: Path | Non
     """
     from turncodec.edge import decode
     from turncodec.migrate import calls, jobs
-    from turncodec.migrate.run import at
+    from turncodec.migrate.run import at, shown
 
     if (tools is None) == (schema is None):
         raise click.UsageError("give either --tools or --schema")
@@ -387,7 +387,7 @@ def gate(ctx: click.Context, source: str, tools: Path | None, schema: Path | Non
         for call in found:
             word = calls.word(call, judge)
             words[word] += 1
-            click.echo(f"{word}  {at(record, pointer(call.path))}  {call.name}")
+            click.echo(f"{word}  {at(record, pointer(call.path))}  {shown(call.name)}")
     if not words:
         say("there are no calls here")
     ctx.exit(REFUSED if words.keys() - {"ok"} else 0)

@@ -208,7 +208,8 @@ def contents(content: Json) -> tuple[tuple[Any, ...], ...]:
         return ()
     if isinstance(content, str):
         return (("text", content),)
-    return tuple(map(part_content, content if isinstance(content, list) else [content]))
+    found = map(part_content, content if isinstance(content, list) else [content])
+    return tuple(said for said in found if said != ("text", ""))
 
 
 def part_content(part: Json) -> tuple[Any, ...]:

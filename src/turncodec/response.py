@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from turncodec.equality import json_faults
+from turncodec.equality import json_faults, same
 from turncodec.formats import CHAT, RESPONSES, calls_left
 from turncodec.mapping.output import FINISHES, REASONS, completion_to_response, response_to_completion
 from turncodec.pairing import item_events, pair
@@ -69,10 +69,15 @@ class Completion:
     def prove(self, mapped: Body) -> list[Op]:
         self.back = response_to_completion(mapped)
         ops = difference(self.back, self.resolved)
-        wrong = unspelled_answer(ops, self.back, self.resolved, "chat")
+        own = [op for op in ops if not self.is_echo(op)]
+        wrong = unspelled_answer(own, self.back, self.resolved, "chat")
         if wrong:
             raise NotReversible(wrong)
         return [*ops, *difference(self.resolved, self.value)]
+
+    def is_echo(self, op: Op) -> bool:
+        """Whether a step takes back what the response only echoes of the request that it was given."""
+        return len(op.path) == 1 and op.path[0] in self.settings and same(op.old, self.settings[op.path[0]])
 
 
 MESSAGE: Path = ("choices", 0, "message")
@@ -218,7 +223,17 @@ class Response:
         return []
 
     def map(self) -> Body:
+        self.keep_quiet()
         return response_to_completion(self.resolved)
+
+    def keep_quiet(self) -> None:
+        """Leave out empty texts beside a call or a refusal: there a completion has no room for what says nothing."""
+        output = self.resolved["output"]
+        calls = any(item.get("type") == "function_call" for item in output)
+        kept = [(n, speaking(item)) for n, item in zip(self.origin, output, strict=True)]
+        kept = [(n, item) for n, item in kept if not (calls and is_silent(item))]
+        self.origin = [n for n, _ in kept]
+        self.resolved = {**self.resolved, "output": [item for _, item in kept]}
 
     def prove(self, mapped: Body) -> list[Op]:
         self.back = completion_to_response(mapped, {})
@@ -241,6 +256,23 @@ class Response:
         left = list_difference(output, self.value["output"], self.origin)
         rest = difference({**self.resolved, "output": None}, {**self.value, "output": None})
         return [*head, *(op.under(("output",)) for op in [*items, *left]), *rest]
+
+
+def is_silent(item: Body) -> bool:
+    """Whether a message says nothing at all."""
+    return item.get("type", "message") == "message" and all(map(is_empty_text, item["content"]))
+
+
+def speaking(item: Body) -> Body:
+    """A message without empty texts beside a refusal."""
+    content = item.get("content")
+    if item.get("type", "message") != "message" or not any(part["type"] == "refusal" for part in content or ()):
+        return item
+    return {**item, "content": [part for part in item["content"] if not is_empty_text(part)]}
+
+
+def is_empty_text(part: Body) -> bool:
+    return part.get("text") == "" and not part.get("annotations") and not part.get("logprobs")
 
 
 def response_findings(body: Body) -> Iterator[Finding]:
@@ -321,8 +353,16 @@ def spoken_findings(item: Body) -> list[Finding]:
     found += [Finding("several_parts", ("content", n), "a second text, where a completion has one") for n in texts[1:]]
     for n in texts:
         annotations = content[n].get("annotations")
+        for key in ("annotations", "logprobs"):
+            if content[n].get("text") == "" and content[n].get(key):
+                empty: Path = ("content", n, key)
+                found.append(Finding(key, empty, f"{key} of an empty text", leave=empty))
         path: Path = ("content", n, "annotations")
-        if isinstance(annotations, list) and not all(is_citation(entry, responses.CITATION) for entry in annotations):
+        if (
+            content[n].get("text")
+            and isinstance(annotations, list)
+            and not all(is_citation(entry, responses.CITATION) for entry in annotations)
+        ):
             found.append(Finding("annotations", path, "a completion can cite urls only", leave=path))
     return found
 

@@ -56,7 +56,9 @@ def completion_to_response(completion: Completion, settings: dict[str, Any]) -> 
     choice = completion["choices"][0]
     reason = REASONS.get(choice["finish_reason"])
     status = "incomplete" if reason else "completed"
-    known = {key: completion[key] for key in ("service_tier", "metadata") if completion.get(key)}
+    known = {"service_tier": completion["service_tier"]} if completion.get("service_tier") else {}
+    if completion.get("metadata") is not None:
+        known["metadata"] = completion["metadata"]
     return {
         "id": completion["id"],
         "object": "response",

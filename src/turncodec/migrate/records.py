@@ -9,9 +9,10 @@ How a source is cut is seen by parsing it:
   `type` is a message or an item, and the whole array one transcript.
 - *document*: any other JSON value is one record.
 
-What is no JSON as a whole is cut into lines where its name says so (`.jsonl`, `.ndjson`) or its second line is an
-object or a list by itself. An array with a fault in it is cut into its elements all the same, so that one bad record
-does not take the others with it. A file that must be seen whole is mapped, a pipe then held in memory.
+The name has a say where that leaves a doubt: a single line is a record where the name says so (`.jsonl`, `.ndjson`),
+and what is no JSON as a whole is cut into lines if the name, or a second line that is an object or a list by itself,
+says so. An array with a fault in it is cut into its elements all the same, so that one bad record does not take the
+others with it. A file that must be seen whole is mapped, a pipe then held in memory.
 """
 
 from __future__ import annotations
@@ -174,11 +175,11 @@ def framing_of(
     if first is None or (second is not None and is_json(first)):
         return "lines"
     named = name.endswith(LINE_NAMES)
+    if named and second is None:
+        return "lines"
     if (named or is_container(second) or len(first) >= LONGEST_FIRST_LINE) and not is_json(without_bom(whole())):
         return "lines"
-    if is_array_of_records(whole(), at):
-        return "array"
-    return "lines" if named and second is None else "document"
+    return "array" if is_array_of_records(whole(), at) else "document"
 
 
 def is_json(data: bytes | memoryview) -> bool:

@@ -13,7 +13,7 @@ from turncodec.edge import encode
 from turncodec.migrate.jobs import Targets
 from turncodec.migrate.outcomes import OPPOSITE, Settings, Stopped
 from turncodec.migrate.records import Record, Source
-from turncodec.migrate.run import Pairs, Tally, Watch, at, standing
+from turncodec.migrate.run import Pairs, Tally, Watch, at, shown, standing
 from turncodec.migrate.targets import Write
 from turncodec.refusals import Refusal
 
@@ -108,7 +108,7 @@ def as_text(pairs: Pairs, write: Write, watch: Watch | None = None) -> Tally:
 
     def refused(_: int, record: Record, refusal: Refusal) -> None:
         said = f"{at(record, refusal.pointer)}: {refusal.code}: {refusal.message}. {refusal.hint}"
-        write(said.replace("\n", "\\n").encode() + b"\n")
+        write(shown(said).encode() + b"\n")
 
     return listed(pairs, refused, watch)
 

@@ -96,7 +96,7 @@ def line(value: dict[str, Any]) -> bytes:
 
 def at(record: Record, pointer: str) -> str:
     """Where something stands, as editors and compilers say it, and the pointer inside the record."""
-    return f"{written(record.source)}:{record.line} {pointer}".rstrip()
+    return shown(f"{written(record.source)}:{record.line} {pointer}".rstrip())
 
 
 def standing(place: int, record: Record) -> dict[str, Any]:
@@ -108,6 +108,13 @@ def standing(place: int, record: Record) -> dict[str, Any]:
         "line": record.line,
         "offset": record.offset,
     }
+
+
+def shown(text: str) -> str:
+    """A text from a document as it may be shown on a terminal: on one line, and with nothing that steers it."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def written(name: str) -> str:

@@ -101,7 +101,7 @@ class Framed:
 
     def end(self) -> None:
         if self.framing == "array":
-            self.write(b"\n]\n" if self.count else b"[]\n")
+            self.write(b"\n]\n" if self.count else b"[\n]\n")
 
 
 def on_one_line(data: bytes) -> bytes:
