@@ -253,8 +253,9 @@ def value_at(document: Document, path: Path) -> Any:
         return _NOTHING
 
 
-def restore(remainder: Remainder, document: Document, turns: Path) -> Document:
-    """The original document from its back-translation as it was, whose list of turns stands at a path.
+def restore(remainder: Remainder, document: Document, turns: Path, given: Path) -> Document:
+    """The original document from its back-translation as it was, whose list of turns stands at `turns`, and at `given`
+    in the document that is restored.
 
     Raises `Refused` with `stale_remainder` where the part that the remainder speaks of has changed.
     """
@@ -263,5 +264,5 @@ def restore(remainder: Remainder, document: Document, turns: Path) -> Document:
         if digest(spoken_of(ops, document, turns)) == remainder.digest:
             return apply(ops, document)
     except BadPatch as wrong:
-        raise refused("stale_remainder", turns, f"the remainder does not fit: {wrong}") from None
-    raise refused("stale_remainder", turns, "these are not the turns that the remainder was made for")
+        raise refused("stale_remainder", given, f"the remainder does not fit: {wrong}") from None
+    raise refused("stale_remainder", given, "these are not the turns that the remainder was made for")

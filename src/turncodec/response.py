@@ -114,6 +114,8 @@ def completion_findings(body: Body, message: Transcript) -> Iterator[Finding]:
         if isinstance(choice, dict):
             readable = not touched(unreadable(found), ("choices", n, "logprobs"))
             yield from (finding.under(("choices", n)) for finding in choice_findings(choice, readable))
+    if isinstance(choices, list) and len(choices) == 1 and isinstance(choices[0], dict) and choices[0].get("index"):
+        yield Finding("unknown_value", ("choices", 0, "index"), "the only choice has the index 0", allowable=False)
     if isinstance(choices, list) and len(choices) == 1 and isinstance(choices[0], dict) and "message" in choices[0]:
         yield from map(outward, answer_findings(message))
     bad = {finding.path for finding in found}
@@ -124,8 +126,6 @@ def completion_findings(body: Body, message: Transcript) -> Iterator[Finding]:
 
 
 def choice_findings(choice: Body, readable: bool) -> Iterator[Finding]:
-    if choice.get("index", 0) != 0:
-        yield Finding("unknown_value", ("index",), "the only choice has the index 0", allowable=False)
     message, finish = choice.get("message"), choice.get("finish_reason")
     calls = isinstance(message, dict) and (message.get("tool_calls") or message.get("function_call"))
     if finish in CUT and calls:

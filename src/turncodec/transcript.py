@@ -53,17 +53,13 @@ class Transcript:
         return self.findings
 
     def allow(self, codes: Collection[str]) -> list[Finding]:
-        """Resolve the findings with these codes. What the rest then still has against it, in the original's places."""
+        """Resolve the findings with these codes. What is found then, in the places of the original."""
         allowed = [finding for finding in self.findings if finding.code in codes]
         if not allowed or self.value is not self.elements:
             return []
         self.resolved, self.origin = resolve(self.elements, allowed, self.pairs)
-        left, _ = examine(self.resolved, self.format)
-        return [
-            replace(finding, path=(self.origin[int(finding.path[0])], *finding.path[1:]))
-            for finding in left
-            if finding.code not in codes
-        ]
+        found, _ = examine(self.resolved, self.format)
+        return [replace(f, path=(self.origin[int(f.path[0])], *f.path[1:])) for f in found]
 
     def map(self) -> Elements:
         """The transcript in the other format."""

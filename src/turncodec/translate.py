@@ -137,7 +137,9 @@ def translate(
         if (without_objects := plain(document)) is not document:
             return translate(without_objects, source, kind, allow, at, remainder, settings, pair)
         raise_all(f.under(layout.path) for f in findings if f.code not in codes or not f.can_be_allowed)
-        raise_all(f.under(layout.path) for f in subject.allow(codes))
+        left = subject.allow(codes)
+        raise_all(f.under(layout.path) for f in left if f.code not in codes)
+        findings += left
 
     mapped = subject.map()
     translated = put_at(document, layout.path, layout.target, mapped)
@@ -175,10 +177,10 @@ def restored(document: Json, belonging: Remainder, layout: Layout) -> Json:
     """The original that a remainder belongs to, with whatever was added after it."""
     turns, base = layout.subject.turns, layout.turns_target
     if turns is None:
-        return restore(belonging, document, base)
+        return restore(belonging, document, base, layout.turns_path)
     own, grown = turns.resolved[: belonging.count], turns.resolved[belonging.count :]
     first = put_at(document, base, base, turns.format.map(own))
-    whole = restore(belonging, first, base)
+    whole = restore(belonging, first, base, layout.turns_path)
     return append(whole, base, turns.format.map(grown), turns.format.other) if grown else whole
 
 
