@@ -14,6 +14,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, chdir, nullcontext
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -139,17 +140,35 @@ ALLOW = click.option(
     shell_complete=complete_codes,
     help="Refusals to let through, or all. What that does: turncodec explain CODE.",
 )
+REQUEST_AT = click.option(
+    "--request-at",
+    metavar="POINTER",
+    callback=json_pointer,
+    help="Where a row has its request; with --response-at, the two are translated together.",
+)
+RESPONSE_AT = click.option(
+    "--response-at", metavar="POINTER", callback=json_pointer, help="Where a row has the answer to its request."
+)
 OUT = file_option("--out", "The file to write; without it, standard output.")
 FORCE = click.option("--force", is_flag=True, help="Overwrite files that are there already.")
 
 
-def settings_of(to: str, at: str | None, kind: str | None, allow: frozenset[str]) -> Settings:
+def settings_of(
+    to: str,
+    at: str | None,
+    kind: str | None,
+    allow: frozenset[str] = frozenset(),
+    request_at: str | None = None,
+    response_at: str | None = None,
+) -> Settings:
     from turncodec.documents import KINDS
     from turncodec.migrate.outcomes import Settings
 
     if kind is not None and kind not in KINDS:
         raise click.BadParameter(f"{kind!r} is none of {', '.join(KINDS)}", param_hint="--kind")
-    return Settings(to, kind, allow, at)
+    if "" in (request_at, response_at):
+        raise click.UsageError("--request-at and --response-at lead into a record, and cannot be the whole of it")
+    return Settings(to, kind, allow, at, request_at, response_at)
 
 
 # ---------------------------------------------------------------- what the commands share
@@ -224,8 +243,11 @@ def cli() -> None:
 @TO
 @OUT
 @AT
+@REQUEST_AT
+@RESPONSE_AT
 @KIND
 @ALLOW
+@file_option("--requests", "The input of the batch whose output is translated: its answers echo their settings.")
 @file_option("--remainder", "Where to keep what records need to come back; beside --out if not given.")
 @file_option("--refused", "Where to keep refused records whole; beside --out if not given.")
 @FORCE
@@ -236,8 +258,11 @@ def convert(
     to: str,
     out: Path | None,
     at: str | None,
+    request_at: str | None,
+    response_at: str | None,
     kind: str | None,
     allow: frozenset[str],
+    requests: Path | None,
     remainder: Path | None,
     refused: Path | None,
     force: bool,
@@ -253,8 +278,11 @@ def convert(
     before all of it is written, none is overwritten without --force, and a source never.
     """
     from turncodec.migrate import jobs, report
+    from turncodec.migrate.batch import Requests
 
-    settings = settings_of(to, at, kind, allow)
+    settings = settings_of(to, at, kind, allow, request_at, response_at)
+    if requests:
+        settings = replace(settings, requests=Requests(requests))
     out = None if out == STDOUT else out
     targets = jobs.Targets(out, remainder, refused).beside()
     jobs.ready(targets, sources, force)
@@ -264,7 +292,8 @@ def convert(
     say(*report.files(tally, targets), *report.not_kept(tally, targets))
     more = report.allowable(tally)
     if more:
-        given = options(to=to, out=out, at=at, kind=kind, allow=",".join(sorted(allow | set(more))))
+        places = {"at": at, "request-at": request_at, "response-at": response_at, "requests": requests}
+        given = options(to=to, out=out, **places, kind=kind, allow=",".join(sorted(allow | set(more))))
         say(
             "",
             "let through what can be:",
@@ -280,6 +309,8 @@ def convert(
 @SOURCES
 @TO
 @AT
+@REQUEST_AT
+@RESPONSE_AT
 @KIND
 @ALLOW
 @click.option(
@@ -291,6 +322,8 @@ def check(
     sources: tuple[str, ...],
     to: str,
     at: str | None,
+    request_at: str | None,
+    response_at: str | None,
     kind: str | None,
     allow: frozenset[str],
     form: str,
@@ -301,7 +334,7 @@ def check(
     """
     from turncodec.migrate import report
 
-    settings = settings_of(to, at, kind, allow)
+    settings = settings_of(to, at, kind, allow, request_at, response_at)
     job = look(sources, at)
     stdout = sys.stdout.buffer
     listing = report.as_json if form == "json" else report.as_text
@@ -319,6 +352,8 @@ def check(
 @OUT
 @click.option("--to", type=click.Choice(["responses", "chat"]), help="What they were, if no remainder says.")
 @AT
+@REQUEST_AT
+@RESPONSE_AT
 @KIND
 @FORCE
 @click.pass_context
@@ -330,6 +365,8 @@ def restore(
     out: Path | None,
     to: str | None,
     at: str | None,
+    request_at: str | None,
+    response_at: str | None,
     kind: str | None,
     force: bool,
 ) -> None:
@@ -345,12 +382,46 @@ def restore(
     targets = jobs.Targets(None if out == STDOUT else out).for_restored()
     jobs.ready(targets, [translated, *(str(path) for path in (remainder, refused) if path)], force)
     job = look([translated], at)
-    tally = write(jobs.restored(job, remainder, refused, to, at, kind), job, targets)
+    settings = settings_of(to or "chat", at, kind, request_at=request_at, response_at=response_at)
+    tally = write(jobs.restored(job, remainder, refused, to, settings), job, targets)
     say(report.sum_of(tally, "restored", "as they were"), *report.reasons(tally))
     say(*report.files(tally, targets))
     if own.refused and not refused:
         say(f"refused records are kept in {own.refused}; --refused {own.refused} puts them back")
     ctx.exit(REFUSED if tally.refused else 0)
+
+
+@cli.command(epilog=STATUS)
+@click.argument("left", type=FILE)
+@click.argument("right", type=FILE)
+@AT
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="For a person or a program."
+)
+@click.pass_context
+def diff(ctx: click.Context, left: str, right: str, at: str | None, form: str) -> None:
+    """Compare two documents, or files of them, as what they mean.
+
+    Either may be of either format: is RIGHT a faithful replay of LEFT? A line for each difference: where, what, and
+    the two beside each other. Records are compared in order, the first with the first. Exit status 1 where anything
+    is not the same. For those who do not trust a translation, this one or another: it has a reader of its own.
+    """
+    import json
+
+    from turncodec.migrate import diffs
+    from turncodec.migrate.run import at as place
+
+    if left == right == "-":
+        raise click.UsageError("standard input (-) can be read only once")
+    total = other = 0
+    for found in diffs.compared(look([left], at).records(), look([right], at).records(), at):
+        total, other = total + 1, other + bool(found.differences)
+        places = [place(record, "") if record else "-" for record in (found.left, found.right)]
+        for difference in found.differences:
+            row = {"records": places, **difference.as_json()}
+            click.echo(json.dumps(row) if form == "json" else f"{places[0]} {places[1]} {difference}")
+    say(f"{total:,} compared, {other:,} not the same")
+    ctx.exit(REFUSED if other else 0)
 
 
 @cli.command(epilog=STATUS)

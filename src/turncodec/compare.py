@@ -40,6 +40,7 @@ class Difference:
 
 
 WHAT = {
+    "record": "a record is missing, new, or no conversation",
     "model": "another model",
     "text": "a text, image, file or refusal is missing, new, or not the same",
     "call": "a call is missing or new",

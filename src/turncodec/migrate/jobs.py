@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,14 +89,15 @@ def framing_of(sources: Sequence[Source]) -> Framing:
 
 
 def restored(
-    job: Job, remainder: Path | None, refused: Path | None, to: str | None, at: str | None, kind: str | None
+    job: Job, remainder: Path | None, refused: Path | None, to: str | None, settings: Settings
 ) -> Iterator[tuple[Record, Outcome]]:
-    """What becomes of translated records on the way back. `to` is what they were, where no remainder says so."""
+    """What becomes of translated records on the way back. `to` is what they were, where no remainder says so;
+    `settings` says the rest."""
     notes = restore.notes(lines(remainder)) if remainder else iter(())
     kept = restore.kept_records(lines(refused)) if refused else iter(())
     told, notes = restore.direction(notes)
     to = to or told
-    return restore.restored(job.records(), notes, kept, Settings(to, kind, frozenset(), at) if to else None)
+    return restore.restored(job.records(), notes, kept, replace(settings, to=to) if to else None)
 
 
 def lines(path: Path) -> Iterator[Record]:

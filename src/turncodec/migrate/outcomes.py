@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from turncodec import edge, translate
+from turncodec.migrate.batch import Requests
 from turncodec.refusals import Finding, Refusal, Refused
 
 DIRECTIONS = {"responses": translate.to_responses, "chat": translate.to_chat}
@@ -20,6 +21,10 @@ class Settings:
     kind: str | None = None
     allow: frozenset[str] = frozenset()
     at: str | None = None
+    request_at: str | None = None
+    response_at: str | None = None
+    requests: Requests | None = None
+    """The input of the batch whose output is translated, where it is at hand."""
 
 
 class Translated(NamedTuple):
@@ -47,9 +52,15 @@ Outcome = Translated | PassedThrough | Stopped
 def outcome(data: bytes, settings: Settings, remainder: dict[str, Any] | None = None) -> Outcome:
     """Translate one record. `remainder` is the one that was stored beside it, when a record is restored."""
     try:
-        made = DIRECTIONS[settings.to](
-            edge.decode(data), settings.kind, settings.allow, at=settings.at, remainder=remainder
-        )
+        document = edge.decode(data)
+        places = {"at": settings.at, "request_at": settings.request_at, "response_at": settings.response_at}
+        if settings.requests is not None and settings.to == "responses":
+            request = settings.requests.of(document)
+            made = translate.to_responses(
+                document, settings.kind, settings.allow, request, remainder=remainder, **places
+            )
+        else:
+            made = DIRECTIONS[settings.to](document, settings.kind, settings.allow, remainder=remainder, **places)
         return Translated(edge.encode(made.document), made.remainder)
     except Refused as refused:
         if {refusal.code for refusal in refused.refusals} == {"wrong_direction"}:

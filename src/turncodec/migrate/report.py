@@ -81,6 +81,8 @@ def way_back(tally: Tally, targets: Targets, settings: Settings) -> dict[str, ob
         "refused": targets.refused if tally.refused else None,
         "at": pointer,
         "kind": settings.kind,
+        "request-at": settings.request_at,
+        "response-at": settings.response_at,
     }
 
 
