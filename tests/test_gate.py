@@ -23,6 +23,7 @@ from strategies import json_values
 
 from turncodec import gate
 from turncodec.gate import GATE_WORDS, NO_PARAMETERS, NotAnswerable, ToolGate, replay_gate
+from turncodec.gate import schemas as checking
 
 Json = Any
 
@@ -655,9 +656,9 @@ def test_unevaluated_with_patterns_is_not_checked() -> None:
 def test_one_validator_for_each_schema(monkeypatch: pytest.MonkeyPatch) -> None:
     """A schema is checked once, however often it is asked about and in whatever order its keys stand."""
     built = []
-    build = gate._build
-    monkeypatch.setattr(gate, "_build", lambda canonical: built.append(canonical) or build(canonical))
-    gate._checker.cache_clear()
+    build = checking.build
+    monkeypatch.setattr(checking, "build", lambda canonical: built.append(canonical) or build(canonical))
+    checking.checker.cache_clear()
 
     for _ in range(3):
         replay_gate(item(), CITY)
@@ -668,7 +669,7 @@ def test_one_validator_for_each_schema(monkeypatch: pytest.MonkeyPatch) -> None:
         replay_gate(item("1"), {"type": "nothing"})
 
     assert len(built) == len(set(built)) == 4
-    assert gate._checker.cache_info().maxsize == 256
+    assert checking.checker.cache_info().maxsize == 256
 
 
 def test_a_schema_changed_later_is_another() -> None:
@@ -1090,7 +1091,7 @@ def test_size(text: str, size: int) -> None:
 
 def test_size_is_asked_before_parsing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Arguments that are too long are not parsed; a million bytes are allowed where nothing else is said."""
-    monkeypatch.setattr(gate, "_parse", lambda _: pytest.fail("parsed"))
+    monkeypatch.setattr(gate, "parse", lambda _: pytest.fail("parsed"))
 
     assert ToolGate([flat("weather")]).check(item("[" * 1_000_001)) == "arguments_size"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 import turncodec
 from turncodec import (
     CODES,
@@ -49,10 +51,9 @@ def test_translate() -> None:
 def test_refuse() -> None:
     """A refusal as a user reads it."""
     refusals: list[Refusal] = check([{"role": "user", "content": "hi", "name": "ann"}])
-    try:
+    with pytest.raises(Refused) as refused:
         to_responses([{"role": "user", "content": "hi", "name": "ann"}])
-    except Refused as refused:
-        assert refused.refusals == tuple(refusals)
+    assert refused.value.refusals == tuple(refusals)
 
     first: Refusal = refusals[0]
     code: Code = CODES[first.code]
