@@ -195,10 +195,10 @@ def chat_turn(draw: Draw, used: set[str], last: bool) -> list[Element]:
 
 
 @st.composite
-def chat_transcripts(draw: Draw, taken: Iterable[str] = ()) -> list[Element]:
-    """A valid list of Chat messages; `taken` are call ids that it does not use."""
+def chat_transcripts(draw: Draw, taken: Iterable[str] = (), most: int = 5) -> list[Element]:
+    """A valid list of Chat messages; `taken` are call ids that it does not use, `most` the turns it has at most."""
     used = set(taken)
-    turns = draw(st.lists(st.booleans(), max_size=5))
+    turns = draw(st.lists(st.booleans(), max_size=most))
     messages: list[Element] = []
     for n, spoken in enumerate(turns):
         messages += chat_turn(draw, used, n == len(turns) - 1) if spoken else [chat_other(draw)]
@@ -321,10 +321,10 @@ def item_turn(draw: Draw, used: set[str], last: bool) -> list[Element]:
 
 
 @st.composite
-def item_transcripts(draw: Draw, taken: Iterable[str] = ()) -> list[Element]:
-    """A valid list of items; `taken` are call ids that it does not use."""
+def item_transcripts(draw: Draw, taken: Iterable[str] = (), most: int = 5) -> list[Element]:
+    """A valid list of items; `taken` are call ids that it does not use, `most` the turns it has at most."""
     used = set(taken)
-    turns = draw(st.lists(st.booleans(), max_size=5))
+    turns = draw(st.lists(st.booleans(), max_size=most))
     items: list[Element] = []
     for n, spoken in enumerate(turns):
         items += item_turn(draw, used, n == len(turns) - 1) if spoken else [item_other(draw)]

@@ -430,7 +430,7 @@ def test_a_file_comes_back(
     assert tally.read == len(records) == tally.translated + tally.passed + tally.refused
 
     own = jobs.own_side_files(str(out))
-    pairs = jobs.restored(jobs.job([str(out)]), own.remainder, own.refused, "chat", None, None)
+    pairs = jobs.restored(jobs.job([str(out)]), own.remainder, own.refused, "chat", Settings("chat"))
     jobs.convert(pairs, "lines", jobs.Targets(back), lambda _: None, None)
 
     again = back.read_bytes().split(b"\n")[:-1]
