@@ -131,8 +131,8 @@ def result(call_id: str, content: Json = "1", **keys: Json) -> Element:
 
 TEXT = {"type": "text", "text": "see"}
 DEEP: Json = "the bottom"
-for _ in range(260):
-    DEEP = [DEEP]
+for _ in range(130):
+    DEEP = {"deeper": [DEEP]}
 
 
 def beside(draw: Draw, part: Json, text: Element) -> tuple[list[Json], int]:

@@ -400,13 +400,15 @@ COLUMNS = st.dictionaries(
 
 @st.composite
 def documents(draw: Draw, transcripts: st.SearchStrategy[Json], key: str, other: str) -> Document:
-    """A transcript alone, as `key` of an object, beside other columns, or at a pointer."""
+    """A transcript alone, as `key` of an object, of a request or beside other columns, or at a pointer."""
     transcript = draw(transcripts)
-    shape = one_of(draw, "list", "list", "object", "row", "row", "pointer", "key at a pointer", "in a list")
+    shape = one_of(draw, "list", "list", "object", "request", "row", "row", "pointer", "key at a pointer", "in a list")
     if shape == "list" and isinstance(transcript, list):
         return Document(transcript, (), None, None, ())
     if shape in ("list", "object"):
         return Document({key: transcript}, (key,), None, None, (other,))
+    if shape == "request":
+        return Document({"model": "m", key: transcript}, (key,), None, None, (other,))
     before, after = draw(COLUMNS), draw(COLUMNS)
     if shape == "row":
         return Document({**before, key: transcript, **after}, (key,), None, None, (other,))

@@ -175,15 +175,6 @@ def test_laws_are_stated() -> None:
         assert f"def {own}" in tests or f"{own}.py" in tests, name
 
 
-def test_no_word_of_a_registry() -> None:
-    """The project names no host of a package registry anywhere."""
-    host = re.compile(r"pypi\.(org|python)|pythonhosted|npmjs\.(com|org)|registry\.")
-    for file in ROOT.rglob("*"):
-        if file.is_file() and not any(part.startswith(".") or part in ("dist", "build") for part in file.parts[-4:]):
-            with contextlib.suppress(UnicodeDecodeError):
-                assert not host.search(file.read_text()) or file == Path(__file__), file
-
-
 def main() -> None:
     for name, made in GENERATED.items():
         (ROOT / name).parent.mkdir(parents=True, exist_ok=True)

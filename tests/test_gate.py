@@ -876,6 +876,7 @@ BOMBS: dict[str, tuple[Json, Json]] = {
         [1] * 100_000,
     ),
     "enum": ({"items": {"enum": [[0] * 500 + [n] for n in range(100)]}}, [[0] * 500 + [-1]] * 500),
+    "const": ({"items": {"anyOf": [{"const": [[0] * 50_000]}, True]}}, [1] * 50_000),
     "unevaluatedItems": ({"items": True, "unevaluatedItems": False}, [1] * 300_000),
     "unevaluatedProperties": (
         {"additionalProperties": True, "unevaluatedProperties": False},
@@ -928,6 +929,22 @@ def test_memory() -> None:
         tracemalloc.stop()
 
     assert peak < 50_000_000
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_memory_of_errors(keyword: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Alternatives that fail leave nothing behind: their errors are not collected."""
+    monkeypatch.setattr(gate, "STEPS", 300_000)
+    schema = doubled(keyword, False)
+    replay_gate(item("{}"), schema)
+    tracemalloc.start()
+    try:
+        assert replay_gate(item("{}"), schema) == "arguments_schema"
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 3_000_000
 
 
 # ---------------------------------------------------------------- tools

@@ -10,9 +10,11 @@ import json
 import os
 import subprocess
 import sys
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -26,9 +28,11 @@ from reader import Turn, canon, read_chat, read_items
 from strategies import Document, Json, json_values, places, pointer, put, value_at
 
 from turncodec import CODES, Refusal, Refused, Translation, check, to_chat, to_responses
+from turncodec.equality import same
 from turncodec.formats import CHAT as CHAT_FORMAT
 from turncodec.formats import RESPONSES as RESPONSES_FORMAT
 from turncodec.formats import Format
+from turncodec.mapping import turns
 from turncodec.pairing import pair
 
 FEW = settings(max_examples=settings().max_examples // 4)
@@ -534,6 +538,40 @@ def test_total_of_any_json(way: Way, data: st.DataObject) -> None:
         comes_back_or_is_refused(way, document, allow="all")
 
 
+NOT_JSON = [
+    object(),
+    (),
+    b"[]",
+    {1},
+    float("nan"),
+    OrderedDict(role="user", content="hi"),
+    {1: "user"},
+    {"role": "user", "content": ("hi",)},
+    {"type": "message", "role": "user", "content": Path("hi")},
+]
+
+
+@pytest.mark.parametrize("value", NOT_JSON, ids=lambda value: type(value).__name__)
+@both_ways
+def test_total_of_python_values(way: Way, value: Any) -> None:
+    """A Python value that is no JSON value is refused, wherever it stands."""
+    for document in (value, [value], {way.key: value}, {way.key: [value]}, {way.key: [], "column": value}):
+        assert refusals_of(way.there, document, allow="all")
+
+
+@pytest.mark.parametrize("depth", [199, 300, 5000])
+@both_ways
+def test_total_of_deep_pointers(way: Way, depth: int) -> None:
+    """A transcript far down is translated or refused."""
+    document: Json = []
+    for _ in range(depth):
+        document = {"a": document}
+
+    outcome = attempt(way.there, document, at="/a" * depth)
+
+    assert isinstance(outcome, Translation) or found(outcome) == [("too_deep", "")]
+
+
 @both_ways
 @given(data=data)
 def test_total_of_pointers(way: Way, data: st.DataObject) -> None:
@@ -646,6 +684,134 @@ def test_remainder_of_the_other_direction(way: Way) -> None:
     remainder = way.there(document).remainder
 
     assert found(refusals_of(way.there, document, remainder=remainder)) == [("bad_remainder", "")]
+
+
+UNFIT: list[list[Json]] = [
+    [5],
+    [{}],
+    [{"op": "add", "path": "/0/x"}],
+    [{"op": "copy", "from": "/0", "path": "/1"}],
+    [{"op": "move", "from": 5, "path": "/0"}],
+    [{"op": "add", "path": "0", "value": 1}],
+    [{"op": "add", "path": "/7", "value": 1}],
+    [{"op": "add", "path": "/x", "value": 1}],
+    [{"op": "remove", "path": "/0/nothing"}],
+    [{"op": "remove", "path": "/0/role/0"}],
+    [{"op": "replace", "path": "/9", "value": 1}],
+    [{"op": "move", "from": "/9", "path": "/0"}],
+]
+
+
+@pytest.mark.parametrize("patch", UNFIT, ids=json.dumps)
+@both_ways
+def test_patch_that_does_not_fit(way: Way, patch: list[Json]) -> None:
+    """A remainder whose patch does not fit its document is refused, not followed half way."""
+    translation = way.there(
+        [faults.item("user", "hi", id=None)] if way is RESPONSES else [faults.user("hi", name=None)]
+    )
+    assert translation.remainder
+
+    refusals = refusals_of(way.back, translation.document, remainder={**translation.remainder, "patch": patch})
+
+    assert found(refusals) in ([("stale_remainder", "")], [("bad_remainder", "")])
+
+
+# ---------------------------------------------------------------- the net
+
+LOSING: dict[str, tuple[Way, str, Callable[[Any], Any], list[Json], list[str]]] = {
+    "arguments of a call": (
+        CHAT,
+        "call_to_item",
+        lambda item: {**item, "arguments": "{}"},
+        [faults.calls(faults.call("c1", function={"name": "f", "arguments": "[]"}))],
+        ["/0/tool_calls/0/function/arguments"],
+    ),
+    "content of a result": (
+        CHAT,
+        "result_to_item",
+        lambda item: {**item, "output": ""},
+        [faults.calls(faults.call("c1")), faults.result("c1")],
+        ["/1/content"],
+    ),
+    "arguments of a call in a turn of several messages": (
+        CHAT,
+        "call_to_item",
+        lambda item: {**item, "name": "g"},
+        [faults.user("go"), faults.says("so"), faults.calls(faults.call("c1"))],
+        ["/1", "/2"],
+    ),
+    "name of a call item": (
+        RESPONSES,
+        "item_to_call",
+        lambda call: {**call, "function": {**call["function"], "name": "g"}},
+        [faults.item("user", "go"), faults.function_call("c1")],
+        ["/1/name"],
+    ),
+    "text of a message item": (
+        RESPONSES,
+        "item_to_assistant",
+        lambda message: {**message, "content": "hi"},
+        [faults.item("assistant", "hello")],
+        ["/0/content"],
+    ),
+    "a whole item": (
+        RESPONSES,
+        "item_to_assistant",
+        lambda message: {**message, "content": None},
+        [faults.item("assistant", "hello")],
+        ["/0"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOSING)
+def test_what_a_mapping_loses_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mapping with a mistake in it cannot translate what it would lose: the way back shows it."""
+    way, function, spoil, document, pointers = LOSING[name]
+    right = getattr(turns, function)
+    assert way.there(document)
+
+    monkeypatch.setattr(turns, function, lambda *arguments: spoil(right(*arguments)))
+
+    assert found(refusals_of(way.there, document, allow="all")) == [("not_reversible", place) for place in pointers]
+
+
+def test_order_that_a_mapping_loses_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So it is with the order of calls."""
+    right = turns.close
+    document = [faults.function_call("c1"), faults.function_call("c2")]
+
+    monkeypatch.setattr(turns, "close", lambda turn, calls, messages: right(turn, calls[::-1], messages))
+
+    assert "not_reversible" in {refusal.code for refusal in refusals_of(to_chat, document)}
+
+
+@given(json_values, data)
+def test_strict_equality(value: Json, data: st.DataObject) -> None:
+    """Two JSON values are the same when they are the same document: of the same types, whatever the order of keys."""
+    other = data.draw(st.one_of(json_values, strategies.mutated(st.just(value)), st.just(upside_down(value))))
+
+    assert same(value, other) == (canon(value) == canon(other))
+    assert same(value, upside_down(value))
+
+
+def upside_down(value: Json) -> Json:
+    """The same JSON value with the keys of its objects in another order."""
+    if isinstance(value, list):
+        return [upside_down(entry) for entry in value]
+    if isinstance(value, dict):
+        return {key: upside_down(inner) for key, inner in reversed(value.items())}
+    return value
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [(1, 1.0), (1, True), (0, False), (0.0, -0.0), (1, "1"), (None, False), ([], {}), ({"a": None}, {}), ([1], [1, 1])],
+)
+def test_different_values(left: Json, right: Json) -> None:
+    """These differ, whatever Python says."""
+    assert not same(left, right)
+    assert not same({"a": [left]}, {"a": [right]})
 
 
 # ---------------------------------------------------------------- what is seen at a glance
