@@ -120,6 +120,7 @@ def test_no_conversation(value: Any) -> None:
     """A document without a conversation is told, not compared."""
     with pytest.raises(ValueError, match="no conversation"):
         compare(value, [])
+    assert compare(value, value) == []
 
 
 @pytest.mark.parametrize(

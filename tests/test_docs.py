@@ -23,6 +23,7 @@ import pytest
 from pydantic import TypeAdapter
 
 import turncodec
+from turncodec.documents import PRESETS
 from turncodec.mapping.parameters import PARAMETERS
 from turncodec.refusals import CODES, Refusal
 from turncodec.remainder import Remainder
@@ -59,7 +60,15 @@ def gate() -> str:
     return table(("word", "means"), ((f"`{word}`", meaning) for word, meaning in turncodec.GATE_WORDS.items()))
 
 
-SECTIONS = {"parameters": parameters, "refusals": refusals, "gate": gate}
+def presets() -> str:
+    """The shapes of logs as the README shows them."""
+    rows = (
+        (f"`{name}`", f"`{preset.request}`", f"`{preset.response}`", preset.note) for name, preset in PRESETS.items()
+    )
+    return table(("`--kind`", "request", "answer", ""), rows)
+
+
+SECTIONS = {"presets": presets, "parameters": parameters, "refusals": refusals, "gate": gate}
 
 
 def readme() -> str:
@@ -114,8 +123,12 @@ def test_generated_is_fresh(name: str) -> None:
 # ---------------------------------------------------------------- shown, and run
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
 
 
 def commands(block: str) -> list[tuple[str, str]]:
@@ -124,9 +137,10 @@ def commands(block: str) -> list[tuple[str, str]]:
     return list(zip(parts[::2], parts[1::2], strict=True))
 
 
-def test_console(tmp_path: Path) -> None:
-    """Each command of the README prints what is shown; a file that is shown before it exists is made from that."""
-    for command, shown in (entry for block in blocks("console") for entry in commands(block)):
+@every_page
+def test_console(page: Path, tmp_path: Path) -> None:
+    """Each command of a page prints what is shown; a file that is shown before it exists is made from that."""
+    for command, shown in (entry for block in blocks(page, "console") for entry in commands(block)):
         words = shlex.split(command)
         if words[0] == "cat":
             file = tmp_path / words[1]
@@ -141,14 +155,16 @@ def test_console(tmp_path: Path) -> None:
         assert actual.rstrip("\n") == shown.rstrip("\n"), command
 
 
-def test_python() -> None:
-    """The README's Python runs and prints what is shown beneath it."""
+@every_page
+def test_python(page: Path) -> None:
+    """The Python of a page runs, block after block, and prints what is shown beneath it."""
     printed = io.StringIO()
+    names: dict[str, Any] = {}
     with contextlib.redirect_stdout(printed):
-        for block in blocks("python"):
-            exec(compile(block, "README.md", "exec"), {})
+        for block in blocks(page, "python"):
+            exec(compile(block, page.name, "exec"), names)
 
-    assert printed.getvalue() == "".join(blocks("text"))
+    assert printed.getvalue() == "".join(blocks(page, "text"))
 
 
 def test_commands_are_documented() -> None:

@@ -429,6 +429,17 @@ def test_exact(arguments: str) -> None:
     assert replay_gate(item(arguments), False) == "arguments_schema"
 
 
+def test_long_integers_whatever_the_interpreter_reads() -> None:
+    """An interpreter that was told to read integers of any length does not change the word."""
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        assert replay_gate(item("1" * 4_301), True) == "arguments_parse"
+        assert replay_gate(item("1" * 4_300), True) == "ok"
+    finally:
+        sys.set_int_max_str_digits(limit)
+
+
 # ---------------------------------------------------------------- schemas
 
 
@@ -934,7 +945,7 @@ def test_memory() -> None:
 @pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
 def test_memory_of_errors(keyword: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Alternatives that fail leave nothing behind: their errors are not collected."""
-    monkeypatch.setattr(gate, "STEPS", 300_000)
+    monkeypatch.setattr("turncodec.gate.work.STEPS", 300_000)
     schema = doubled(keyword, False)
     replay_gate(item("{}"), schema)
     tracemalloc.start()

@@ -217,6 +217,24 @@ def renamed(value: Json, path: tuple[str | int, ...], new: tuple[str | int, ...]
     }
 
 
+SAYINGS = ("text", "content", "output", "arguments", "name", "refusal", "url", "image_url", "file_data", "filename")
+
+
+@both_ways
+@given(data=data)
+def test_nothing_is_invented(way: Way, data: st.DataObject) -> None:
+    """Every text, name, argument, url and file of a translation stands in the original, whatever was allowed."""
+    chosen = data.draw(st.lists(st.sampled_from([fault for fault in way.faults if fault.allowable]), max_size=3))
+    transcript = data.draw(way.transcripts())
+    document = put_in(data.draw, transcript, chosen)[0].document if chosen else transcript
+
+    translated = way.there(document, allow="all").document
+
+    texts = {value_at(document, path) for path in places(document) if isinstance(value_at(document, path), str)}
+    sayings = [path for path in places(translated) if path and path[-1] in SAYINGS]
+    assert {said for path in sayings if isinstance(said := value_at(translated, path), str)} <= texts
+
+
 # ---------------------------------------------------------------- the closed world
 
 
@@ -638,6 +656,30 @@ def test_growth(way: Way, data: st.DataObject) -> None:
         assert canon(as_list(document.transcript)) == canon(whole[: len(as_list(document.transcript))])
 
 
+ALLOWED_ONCE: dict[str, tuple[list[Json], list[Json]]] = {
+    "chat": (
+        [faults.user("hi"), faults.says("hello", reasoning_content="hm")],
+        [{"type": "reasoning", "id": "rs_1", "summary": []}, faults.item("assistant", "bye")],
+    ),
+    "responses": (
+        [{"type": "reasoning", "id": "rs_1", "summary": []}, faults.item("user", "hi")],
+        [faults.says("bye", reasoning_content="hm")],
+    ),
+}
+
+
+@both_ways
+def test_what_was_added_is_not_allowed(way: Way) -> None:
+    """What was allowed for the original is not allowed for the turns that were added to its translation."""
+    document, more = ALLOWED_ONCE[way.format.name]
+    translation = way.there(document, allow={"reasoning"})
+    grown = [*translation.document, *more]
+
+    refusals = refusals_of(way.back, grown, remainder=translation.remainder)
+
+    assert {refusal.code for refusal in refusals} == {"reasoning"}
+
+
 def as_list(transcript: Json) -> list[Json]:
     """A string of input is one message of the user."""
     return [faults.item("user", transcript)] if isinstance(transcript, str) else list(transcript)
@@ -661,8 +703,7 @@ def test_stale(way: Way, data: st.DataObject) -> None:
 
 
 def says_something(value: Json, path: tuple[str | int, ...]) -> bool:
-    keys = ("text", "content", "arguments", "output", "name", "refusal", "url", "image_url", "file_data")
-    return bool(path) and path[-1] in keys and isinstance(value_at(value, path), str)
+    return bool(path) and path[-1] in SAYINGS and isinstance(value_at(value, path), str)
 
 
 @both_ways
@@ -776,6 +817,17 @@ def test_what_a_mapping_loses_is_noticed(name: str, monkeypatch: pytest.MonkeyPa
     assert found(refusals_of(way.there, document, allow="all")) == [("not_reversible", place) for place in pointers]
 
 
+@both_ways
+def test_remainder_that_would_not_restore_is_noticed(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A remainder is not given unless applying it gives the original."""
+    document = [faults.item("user", "hi", id=None)] if way is RESPONSES else [faults.user("hi", name=None)]
+    assert way.there(document).remainder
+
+    monkeypatch.setattr("turncodec.translate.apply", lambda _, document: document)
+
+    assert found(refusals_of(way.there, document)) == [("not_reversible", "")]
+
+
 def test_order_that_a_mapping_loses_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """So it is with the order of calls."""
     right = turns.close
@@ -850,6 +902,27 @@ def test_paired_at_a_glance_is_paired(way: Way, data: st.DataObject) -> None:
     assume(paired)
 
     assert pair(way.format.events(elements), {}).findings == []
+
+
+# ---------------------------------------------------------------- kinds
+
+
+@pytest.mark.parametrize("kind", ["row", "request"])
+@both_ways
+@FEW
+@given(data=data)
+def test_kind(way: Way, kind: str, data: st.DataObject) -> None:
+    """Saying what an object is that holds nothing but a transcript changes nothing."""
+    document = {way.key: data.draw(way.transcripts(most=2))}
+
+    assert way.there(document, kind=kind) == way.there(document)
+
+
+@both_ways
+def test_kind_that_it_is_not(way: Way) -> None:
+    """A document that is not what it is said to be is refused."""
+    assert found(refusals_of(way.there, {way.key: []}, kind="transcript")) == [("unknown_shape", "")]
+    assert found(refusals_of(way.there, [], kind="row")) == [("unknown_shape", "")]
 
 
 # ---------------------------------------------------------------- misuse

@@ -160,6 +160,8 @@ class _Editor:
         last: str | int = 0
         for step in path:
             child = inside[last]
+            if not isinstance(child, dict | list):
+                raise TypeError(child)
             if id(child) not in self.own:
                 child = dict(child) if isinstance(child, dict) else list(child)
                 inside[last] = child
