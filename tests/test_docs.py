@@ -24,6 +24,7 @@ from pydantic import TypeAdapter
 
 import turncodec
 from turncodec.documents import PRESETS
+from turncodec.mapping.output import DEFAULTS
 from turncodec.mapping.parameters import PARAMETERS
 from turncodec.refusals import CODES, Refusal
 from turncodec.remainder import Remainder
@@ -68,7 +69,13 @@ def presets() -> str:
     return table(("`--kind`", "request", "answer", ""), rows)
 
 
-SECTIONS = {"presets": presets, "parameters": parameters, "refusals": refusals, "gate": gate}
+def defaults() -> str:
+    """What a response says of its request where that is not known, as the README shows it."""
+    rows = ((f"`{key}`", f"`{json.dumps(value)}`") for key, value in DEFAULTS.items())
+    return table(("setting", "default"), rows)
+
+
+SECTIONS = {"defaults": defaults, "presets": presets, "parameters": parameters, "refusals": refusals, "gate": gate}
 
 
 def readme() -> str:
