@@ -1038,6 +1038,15 @@ def no_json_(draw: Draw, _: str) -> Fragment:
     return odd_value(draw, item("user", "hi"))
 
 
+@fault("responses", "not_json", allowable=False)
+def surrogate_in_an_id(draw: Draw, call_id: str) -> Fragment:
+    odd = {"id": "\udc00"}
+    which = draw(st.integers(0, 2))
+    items = [item("user", "hi"), function_call(call_id), output(call_id)]
+    items[which] |= odd
+    return Fragment(items, [(which, "id")])
+
+
 @fault("responses", "too_deep", allowable=False)
 def too_deep_(draw: Draw, _: str) -> Fragment:
     key = one_of(draw, "trace", "content")

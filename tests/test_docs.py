@@ -16,6 +16,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from pydantic import TypeAdapter
 
 import turncodec
 from turncodec.documents import PRESETS
+from turncodec.lines import LINE_PRESETS
 from turncodec.mapping.output import DEFAULTS
 from turncodec.mapping.parameters import PARAMETERS
 from turncodec.refusals import CODES, Refusal
@@ -66,7 +68,10 @@ def presets() -> str:
     rows = (
         (f"`{name}`", f"`{preset.request}`", f"`{preset.response}`", preset.note) for name, preset in PRESETS.items()
     )
-    return table(("`--kind`", "request", "answer", ""), rows)
+    lines = (
+        (f"`{name}`", f"`/{preset.turn}`, one turn a line", "", preset.note) for name, preset in LINE_PRESETS.items()
+    )
+    return table(("`--kind`", "request", "answer", ""), chain(rows, lines))
 
 
 def defaults() -> str:

@@ -12,6 +12,7 @@ from turncodec import (
     GATE_WORDS,
     KINDS,
     Code,
+    NotAnswerable,
     Refusal,
     Refused,
     ToolGate,
@@ -72,6 +73,11 @@ def test_gate() -> None:
 
     assert word == gate.check(CALL) == "ok"
     assert word in GATE_WORDS
+    assert gate.answer(CALL, "7 C") == {"type": "function_call_output", "call_id": "call_1", "output": "7 C"}
+    with pytest.raises(NotAnswerable) as refused:
+        gate.answer({**CALL, "status": None}, "7 C")
+    wrong: str = refused.value.word
+    assert wrong == "status"
 
 
 def test_the_rest() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from turncodec.documents import KINDS
-    from turncodec.gate import GATE_WORDS, ToolGate, replay_gate
+    from turncodec.gate import GATE_WORDS, NotAnswerable, ToolGate, replay_gate
     from turncodec.refusals import CODES, Code, Refusal, Refused
     from turncodec.translate import Translation, check, to_chat, to_responses
 
@@ -22,6 +22,7 @@ __all__ = [
     "GATE_WORDS",
     "KINDS",
     "Code",
+    "NotAnswerable",
     "Refusal",
     "Refused",
     "ToolGate",
@@ -35,7 +36,7 @@ __all__ = [
 
 _ROOMS = {
     "documents": ("KINDS",),
-    "gate": ("GATE_WORDS", "ToolGate", "replay_gate"),
+    "gate": ("GATE_WORDS", "NotAnswerable", "ToolGate", "replay_gate"),
     "refusals": ("CODES", "Code", "Refusal", "Refused"),
     "translate": ("Translation", "check", "to_chat", "to_responses"),
 }

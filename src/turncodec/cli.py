@@ -174,11 +174,11 @@ def settings_of(
 # ---------------------------------------------------------------- what the commands share
 
 
-def look(sources: Sequence[str], at: str | None) -> Job:
+def look(sources: Sequence[str], at: str | None, kind: str | None = None) -> Job:
     """Look at the sources, and say what is odd about them."""
     from turncodec.migrate import jobs
 
-    job = jobs.job(sources, at)
+    job = jobs.job(sources, at, kind)
     for source in job.sources:
         if source.has_bom:
             say(f"{source.name}: begins with a byte-order mark, which is skipped")
@@ -286,7 +286,7 @@ def convert(
     out = None if out == STDOUT else out
     targets = jobs.Targets(out, remainder, refused).beside()
     jobs.ready(targets, sources, force)
-    job = look(sources, at)
+    job = look(sources, at, kind)
     tally = write(job.outcomes(settings), job, targets)
     say(report.sum_of(tally), *report.reasons(tally))
     say(*report.files(tally, targets), *report.not_kept(tally, targets))
@@ -335,7 +335,7 @@ def check(
     from turncodec.migrate import report
 
     settings = settings_of(to, at, kind, allow, request_at, response_at)
-    job = look(sources, at)
+    job = look(sources, at, kind)
     stdout = sys.stdout.buffer
     listing = report.as_json if form == "json" else report.as_text
     with bar_of(job, beside_data=True) as bar:
@@ -381,7 +381,7 @@ def restore(
     remainder = remainder or own.remainder
     targets = jobs.Targets(None if out == STDOUT else out).for_restored()
     jobs.ready(targets, [translated, *(str(path) for path in (remainder, refused) if path)], force)
-    job = look([translated], at)
+    job = look([translated], at, kind)
     settings = settings_of(to or "chat", at, kind, request_at=request_at, response_at=response_at)
     tally = write(jobs.restored(job, remainder, refused, to, settings), job, targets)
     say(report.sum_of(tally, "restored", "as they were"), *report.reasons(tally))

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from turncodec.edge import decode
 from turncodec.equality import DEEPEST
 from turncodec.formats import CHAT, RESPONSES, Format
+from turncodec.lines import LINE_PRESETS, Lines
 from turncodec.mapping.parameters import PARAMETERS
 from turncodec.record import URLS, InText, Part, Record, Unchanged, Unreadable
 from turncodec.refusals import Finding, Path, Refused, follow, path_of, raise_all, refused
@@ -25,7 +26,8 @@ from turncodec.transcript import Transcript
 
 Settings = dict[str, Any]
 
-KINDS = ("transcript", "request", "response", "batch", "row", "pair", "helicone", "openpipe", "langfuse", "litellm")
+ALIASES = {"chat": "row", "finetune": "request", "batch-in": "batch", "batch-out": "batch"}
+"""Other names of kinds, by what people call their files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,10 @@ PRESETS: dict[str, Preset] = {
     ),
 }
 """Shapes in which requests and answers are stored together, exactly as they went over the wire."""
+
+
+KINDS = ("transcript", "request", "response", "batch", "row", *PRESETS, *LINE_PRESETS, *ALIASES)
+"""What a document may be said to be."""
 
 
 class Subject(Protocol):
@@ -284,6 +290,18 @@ def part_of(value: Any, format_: Format, settings: Settings, text: bool) -> Part
         return Unreadable(value, nothing)
 
 
+def lines(name: str, document: Any, format_: Format, _: Settings) -> Layout:
+    """The lines of a file, each with one turn."""
+    if not isinstance(document, list):
+        raise refused("unknown_shape", (), "the lines of a file are a list of objects")
+    subject = Lines(document, format_, LINE_PRESETS[name])
+    if not subject.threads:
+        raise refused("unknown_shape", (), f"no line has a turn under {LINE_PRESETS[name].turn!r}")
+    if all(turned_already(thread.transcript.elements, (), format_) for thread in subject.threads):
+        raise refused("wrong_direction", (), f"the turns are in {format_.other.title} already")
+    return Layout(subject)
+
+
 LAYOUTS: dict[str, Callable[[Any, Format, Settings], Layout]] = {
     "transcript": transcript,
     "request": request,
@@ -292,7 +310,9 @@ LAYOUTS: dict[str, Callable[[Any, Format, Settings], Layout]] = {
     "row": row,
     "error": error,
     **{name: partial(_preset, name) for name in PRESETS},
+    **{name: partial(lines, name) for name in LINE_PRESETS},
 }
+LAYOUTS |= {name: LAYOUTS[usual] for name, usual in ALIASES.items()}
 
 
 def nothing_at(document: Any, at: Path, format_: Format) -> list[Finding]:

@@ -7,7 +7,7 @@ documents. Objects are equal whatever the order of their keys.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from turncodec.refusals import Finding, Path
@@ -51,9 +51,44 @@ def is_utf8(text: str) -> bool:
     return True
 
 
+def is_json(value: Any, most: float = math.inf) -> bool:
+    """Whether a value is JSON, with at most so many values in it, none of them below 200 levels.
+
+    `json_faults` also says where a fault is, and pays for it with memory for each value and level.
+    """
+    level = [value]
+    for _ in range(DEEPEST):
+        most -= len(level)
+        if most < 0 or not all(map(_is_json_alone, level)):
+            return False
+        level = [inner for outer in level for inner in _inside(outer)]
+        if not level:
+            return True
+    return False
+
+
+def _is_json_alone(value: Any) -> bool:
+    """The same for a value without those inside it."""
+    kind = type(value)
+    if kind is str:
+        return is_utf8(value)
+    if kind is dict:
+        return all(type(key) is str and is_utf8(key) for key in value)
+    if kind is float:
+        return math.isfinite(value)
+    return value is None or kind in (bool, int, list)
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    kind = type(value)
+    return value.values() if kind is dict else value if kind is list else ()
+
+
 def json_faults(value: Any, path: Path = ()) -> Iterator[Finding]:
     """A finding for each place where a Python value is not JSON: nan, a lone surrogate, a key that is no string, a
     tuple, a set, any object; and one where it is nested too deeply."""
+    if is_json(value):
+        return
     waiting = [(value, path)]
     while waiting:
         value, path = waiting.pop()

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable
 from typing import Any
 
-from turncodec.equality import DEEPEST, is_utf8
+from turncodec.equality import is_json
 
 Json = Any
 
@@ -26,39 +24,6 @@ def parse(text: str) -> Json:
     if not is_json(value, len(text)):
         raise ValueError("something that JSON cannot write")
     return value
-
-
-def is_json(value: Json, most: int) -> bool:
-    """Whether a value is JSON, with at most so many values in it, none of them below 200 levels.
-
-    `json_faults` also says where a fault is, and pays for it with memory for each value and level.
-    """
-    level = [value]
-    for _ in range(DEEPEST):
-        most -= len(level)
-        if most < 0 or not all(map(_is_json_alone, level)):
-            return False
-        level = [inner for outer in level for inner in _inside(outer)]
-        if not level:
-            return True
-    return False
-
-
-def _is_json_alone(value: Json) -> bool:
-    """The same for a value without those inside it."""
-    kind = type(value)
-    if kind is str:
-        return is_utf8(value)
-    if kind is dict:
-        return all(type(key) is str and is_utf8(key) for key in value)
-    if kind is float:
-        return math.isfinite(value)
-    return value is None or kind in (bool, int, list)
-
-
-def _inside(value: Json) -> Iterable[Json]:
-    kind = type(value)
-    return value.values() if kind is dict else value if kind is list else ()
 
 
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from typing import Any
 
-from turncodec.gate.arguments import is_json
+from turncodec.equality import is_json
 from turncodec.gate.patterns import compiled, occurs
 from turncodec.gate.work import WORK, Work
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from turncodec.edge import decode
+from turncodec.lines import LINE_PRESETS
 from turncodec.migrate import JobError, restore
 from turncodec.migrate.outcomes import Outcome, Settings, outcome
 from turncodec.migrate.records import STDIN, Framing, Record, Source, look, of_lines
@@ -72,11 +73,14 @@ class Job(NamedTuple):
             yield record, outcome(record.data, settings)
 
 
-def job(names: Sequence[str], at: str | None = None) -> Job:
-    """Look at the sources. Raises `JobError`."""
+def job(names: Sequence[str], at: str | None = None, kind: str | None = None) -> Job:
+    """Look at the sources. The lines of a kind whose lines are turns are one record. Raises `JobError`."""
     if names.count(STDIN) > 1:
         raise JobError("standard input (-) can be read only once")
     sources = [look(name, at) for name in names]
+    if kind in LINE_PRESETS:
+        whole = [replace(source, framing="document") for source in sources if not source.is_empty]
+        return Job(whole, "document")
     return Job(sources, framing_of(sources))
 
 

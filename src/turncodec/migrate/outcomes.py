@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from turncodec import edge, translate
+from turncodec.lines import LINE_PRESETS
 from turncodec.migrate.batch import Requests
-from turncodec.refusals import Finding, Refusal, Refused
+from turncodec.refusals import Finding, Refusal, Refused, raise_all
 
 DIRECTIONS = {"responses": translate.to_responses, "chat": translate.to_chat}
 OPPOSITE = {"responses": "chat", "chat": "responses"}
@@ -52,7 +53,7 @@ Outcome = Translated | PassedThrough | Stopped
 def outcome(data: bytes, settings: Settings, remainder: dict[str, Any] | None = None) -> Outcome:
     """Translate one record. `remainder` is the one that was stored beside it, when a record is restored."""
     try:
-        document = edge.decode(data)
+        document = read(data, settings)
         places = {"at": settings.at, "request_at": settings.request_at, "response_at": settings.response_at}
         if settings.requests is not None and settings.to == "responses":
             request = settings.requests.of(document)
@@ -61,7 +62,7 @@ def outcome(data: bytes, settings: Settings, remainder: dict[str, Any] | None = 
             )
         else:
             made = DIRECTIONS[settings.to](document, settings.kind, settings.allow, remainder=remainder, **places)
-        return Translated(edge.encode(made.document), made.remainder)
+        return Translated(written(made.document, settings), made.remainder)
     except Refused as refused:
         if {refusal.code for refusal in refused.refusals} == {"wrong_direction"}:
             return PassedThrough(data)
@@ -69,3 +70,27 @@ def outcome(data: bytes, settings: Settings, remainder: dict[str, Any] | None = 
     except Exception as fault:  # a fault of ours in one record must not take a million others with it
         said = f"a fault of turncodec: {type(fault).__name__}: {fault}"
         return Stopped((Finding("not_reversible", (), f"{said:.300}").refusal(),))
+
+
+def read(data: bytes, settings: Settings) -> Any:
+    """The document of a record; of a kind whose lines are turns, the list of its lines."""
+    if settings.kind not in LINE_PRESETS:
+        return edge.decode(data)
+    faults: list[Finding] = []
+    lines: list[Any] = []
+    for line in data.split(b"\n"):
+        try:
+            if line.strip():
+                lines.append(edge.decode(line))
+        except Refused as refused:
+            faults += [finding.under((len(lines),)) for finding in refused.findings]
+            lines.append(None)
+    raise_all(faults)
+    return lines
+
+
+def written(document: Any, settings: Settings) -> bytes:
+    """The bytes of a translated document, as `read` reads them."""
+    if settings.kind in LINE_PRESETS:
+        return b"\n".join(map(edge.encode, document))
+    return edge.encode(document)
