@@ -20,13 +20,14 @@ from openai.types.chat.completion_create_params import CompletionCreateParamsNon
 from openai.types.responses import Response
 from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming
 from openresponses_types.types import CreateResponseBody, ResponseResource
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from turncodec import Refused, Translation, check, to_chat, to_responses
 from turncodec.compare import compare
 from turncodec.equality import same
 from turncodec.mapping.output import DEFAULTS
 from turncodec.mapping.parameters import PARAMETERS
+from turncodec.wire.responses import WRITTEN_ITEM, WRITTEN_RESPONSE
 
 SPECIFICATION = Path(__file__).parents[2] / "shared" / "specs" / "openresponses-openapi.json"
 
@@ -186,6 +187,7 @@ def test_answers_to_responses_are_valid(body: Body, request: Body | None) -> Non
     """
     response = to_responses(body, request=request).document
 
+    WRITTEN_RESPONSE.validate_python(response)
     ResponseResource.model_validate(response)
     in_specification("ResponseResource", response)
     if response["text"]["format"]["type"] != "json_schema":
@@ -196,6 +198,27 @@ def test_answers_to_responses_are_valid(body: Body, request: Body | None) -> Non
 def test_answers_to_chat_are_valid(body: Body) -> None:
     """A translated response is a completion by the types of `openai`."""
     adapter(ChatCompletion).validate_python(to_chat(body).document)
+
+
+REQUIRED: dict[str, Body] = {
+    "message": {"id": "m", "status": "completed", "role": "assistant", "content": []},
+    "function_call": {"id": "f", "call_id": "c", "name": "f", "arguments": "", "status": "completed"},
+    "function_call_output": {"id": "o", "call_id": "c", "output": "", "status": "completed"},
+    "reasoning": {"id": "r", "summary": []},
+    "compaction": {"id": "k", "encrypted_content": "x"},
+}
+
+
+@pytest.mark.parametrize("kind", REQUIRED)
+def test_written_items(kind: str) -> None:
+    """Of an item of a response, each key that the published schema requires is required, and no other may be there."""
+    item = {"type": kind, **REQUIRED[kind]}
+
+    WRITTEN_ITEM.validate_python(item)
+    in_specification("ItemField", item)
+    for wrong in (*({k: v for k, v in item.items() if k != key} for key in item), {**item, "zz": 1}):
+        with pytest.raises(ValidationError):
+            WRITTEN_ITEM.validate_python(wrong)
 
 
 # ---------------------------------------------------------------- the table of parameters

@@ -415,3 +415,201 @@ class Response(TypedDict):
 
 
 RESPONSE = TypeAdapter[Response](Response)
+
+# ---------------------------------------------------------------- what a server writes
+#
+# The shapes of a response have every key, and more kinds of parts ("Items", output). What is read is held against the
+# lenient types above, since stored responses lack some; what is written must be of these.
+
+
+@closed
+class WrittenText(TypedDict):
+    """A part with a text; each of these types is one of its own in the specification."""
+
+    type: Literal["input_text", "text", "summary_text", "reasoning_text"]
+    text: str
+
+
+@closed
+class WrittenOutputText(TypedDict):
+    type: Literal["output_text"]
+    text: str
+    annotations: list[UrlCitation]
+    logprobs: NotRequired[list[LogProb]]
+
+
+@closed
+class WrittenImage(TypedDict):
+    type: Literal["input_image"]
+    image_url: str | None
+    detail: Literal["low", "high", "auto"]
+
+
+@closed
+class WrittenFile(TypedDict):
+    type: Literal["input_file"]
+    filename: NotRequired[str]
+    file_url: NotRequired[str]
+
+
+WrittenPart = Annotated[
+    Union[WrittenText, WrittenOutputText, Refusal, WrittenImage, WrittenFile, InputVideo], Field(discriminator="type")
+]
+
+
+@closed
+class WrittenMessage(TypedDict):
+    type: Literal["message"]
+    id: str
+    status: Status
+    role: Literal["user", "assistant", "system", "developer"]
+    content: list[WrittenPart]
+    phase: NotRequired[Literal["commentary", "final_answer"]]
+
+
+@closed
+class WrittenFunctionCall(TypedDict):
+    type: Literal["function_call"]
+    id: str
+    call_id: str
+    name: str
+    arguments: str
+    status: Status
+
+
+@closed
+class WrittenFunctionCallOutput(TypedDict):
+    type: Literal["function_call_output"]
+    id: str
+    call_id: str
+    output: str | list[WrittenPart]
+    status: Status
+
+
+@closed
+class WrittenReasoning(TypedDict):
+    type: Literal["reasoning"]
+    id: str
+    summary: list[WrittenPart]
+    content: NotRequired[list[WrittenPart]]
+    encrypted_content: NotRequired[str]
+
+
+@closed
+class WrittenCompaction(TypedDict):
+    type: Literal["compaction"]
+    id: str
+    encrypted_content: str
+    created_by: NotRequired[str]
+
+
+WrittenItem = Annotated[
+    Union[WrittenMessage, WrittenFunctionCall, WrittenFunctionCallOutput, WrittenReasoning, WrittenCompaction],
+    Field(discriminator="type"),
+]
+
+
+@closed
+class WrittenTool(TypedDict):
+    type: Literal["function"]
+    name: str
+    description: str | None
+    parameters: dict[str, Json] | None
+    strict: bool | None
+
+
+@closed
+class WrittenAllowedTools(TypedDict):
+    type: Literal["allowed_tools"]
+    tools: list[ForcedFunction]
+    mode: Literal["none", "auto", "required"]
+
+
+@closed
+class WrittenJsonSchema(TypedDict):
+    type: Literal["json_schema"]
+    name: str
+    description: str | None
+    schema: None
+    strict: bool
+
+
+@closed
+class WrittenTextSettings(TypedDict):
+    format: Annotated[Union[TextFormat, JsonObjectFormat, WrittenJsonSchema], Field(discriminator="type")]
+    verbosity: NotRequired[Literal["low", "medium", "high"]]
+
+
+@closed
+class WrittenReasoningSettings(TypedDict):
+    effort: Literal["none", "low", "medium", "high", "xhigh"] | None
+    summary: Literal["concise", "detailed", "auto"] | None
+
+
+@closed
+class WrittenInputDetails(TypedDict):
+    cached_tokens: int
+    cache_write_tokens: NotRequired[int]
+
+
+@closed
+class WrittenOutputDetails(TypedDict):
+    reasoning_tokens: int
+
+
+@closed
+class WrittenUsage(TypedDict):
+    input_tokens: int
+    input_tokens_details: WrittenInputDetails
+    output_tokens: int
+    output_tokens_details: WrittenOutputDetails
+    total_tokens: int
+
+
+@closed
+class WrittenIncompleteDetails(TypedDict):
+    reason: str
+
+
+@closed
+class WrittenResponse(TypedDict):
+    """`ResponseResource`: all of it is required."""
+
+    id: str
+    object: Literal["response"]
+    created_at: int
+    completed_at: int | None
+    status: str
+    incomplete_details: WrittenIncompleteDetails | None
+    model: str
+    previous_response_id: str | None
+    instructions: str | None
+    output: list[WrittenItem]
+    error: Error | None
+    tools: list[WrittenTool]
+    tool_choice: (
+        Literal["none", "auto", "required"]
+        | Annotated[Union[ForcedFunction, WrittenAllowedTools], Field(discriminator="type")]
+    )
+    truncation: Literal["auto", "disabled"]
+    parallel_tool_calls: bool
+    text: WrittenTextSettings
+    top_p: float
+    presence_penalty: float
+    frequency_penalty: float
+    top_logprobs: int
+    temperature: float
+    reasoning: WrittenReasoningSettings | None
+    usage: WrittenUsage | None
+    max_output_tokens: int | None
+    max_tool_calls: int | None
+    store: bool
+    background: bool
+    service_tier: str
+    metadata: dict[str, Json]
+    safety_identifier: str | None
+    prompt_cache_key: str | None
+
+
+WRITTEN_RESPONSE = TypeAdapter[WrittenResponse](WrittenResponse)
+WRITTEN_ITEM = TypeAdapter[WrittenItem](WrittenItem)
