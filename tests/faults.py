@@ -130,9 +130,15 @@ def result(call_id: str, content: Json = "1", **keys: Json) -> Element:
 
 
 TEXT = {"type": "text", "text": "see"}
-DEEP: Json = "the bottom"
-for _ in range(130):
-    DEEP = {"deeper": [DEEP]}
+
+
+def deep(draw: Draw) -> Json:
+    """A value of more levels than may be."""
+    value: Json = "the bottom"
+    wrap = one_of(draw, lambda inner: [inner], lambda inner: {"a": inner}, lambda inner: [{"a": inner}])
+    for _ in range(draw(st.integers(205, 300))):
+        value = wrap(value)
+    return value
 
 
 def beside(draw: Draw, part: Json, text: Element) -> tuple[list[Json], int]:
@@ -620,7 +626,7 @@ def surrogate_in_arguments(_: Draw, call_id: str) -> Fragment:
 @fault("chat", "too_deep", allowable=False)
 def too_deep(draw: Draw, _: str) -> Fragment:
     key = one_of(draw, "trace", "content")
-    return Fragment([{**user("hi"), key: DEEP}], [(0, key)])
+    return Fragment([{**user("hi"), key: deep(draw)}], [(0, key)])
 
 
 def odd_value(draw: Draw, element: Element) -> Fragment:
@@ -1050,4 +1056,4 @@ def surrogate_in_an_id(draw: Draw, call_id: str) -> Fragment:
 @fault("responses", "too_deep", allowable=False)
 def too_deep_(draw: Draw, _: str) -> Fragment:
     key = one_of(draw, "trace", "content")
-    return Fragment([{**item("user", "hi"), key: DEEP}], [(0, key)])
+    return Fragment([{**item("user", "hi"), key: deep(draw)}], [(0, key)])

@@ -217,6 +217,43 @@ def renamed(value: Json, path: tuple[str | int, ...], new: tuple[str | int, ...]
     }
 
 
+@both_ways
+@given(data=data)
+def test_the_rest_is_conserved(way: Way, data: st.DataObject) -> None:
+    """Where something is allowed to stay behind, to be renamed or to move, everything beside it stands in the
+    translation, in its order."""
+    chosen = data.draw(
+        st.lists(st.sampled_from([fault for fault in way.faults if fault.allowable]), min_size=1, max_size=3)
+    )
+    transcript = data.draw(way.transcripts())
+    document = put_in(data.draw, transcript, chosen)[0].document
+
+    translated = way.there(document, allow="all").document
+
+    for before, after in zip(
+        by_kind(way.read(of_both(transcript, document))), by_kind(way.read_there(translated)), strict=True
+    ):
+        rest = iter(after)
+        assert all(fact in rest for fact in before)
+
+
+def of_both(transcript: list[Json], document: list[Json]) -> list[Json]:
+    """The elements of a transcript that are in a document with faults still."""
+    here = {id(element) for element in document}
+    return [element for element in transcript if id(element) in here]
+
+
+def by_kind(turns: list[Turn]) -> list[list[Any]]:
+    """What is said by the assistant, what it calls, the results, and what is said by everybody else."""
+    runs = [turn for turn in turns if turn[0] == "assistant"]
+    return [
+        [message for run in runs for message in run[1]],
+        [call for run in runs for call in run[2]],
+        [turn for turn in turns if turn[0] == "result"],
+        [turn for turn in turns if turn[0] not in ("assistant", "result")],
+    ]
+
+
 SAYINGS = ("text", "content", "output", "arguments", "name", "refusal", "url", "image_url", "file_data", "filename")
 
 

@@ -31,6 +31,7 @@ from turncodec.wire import chat, responses
 
 Body = dict[str, Any]
 
+CHOICES = ("function", "allowed_tools")
 EFFORTS = ("none", "low", "medium", "high", "xhigh")
 TIERS = ("auto", "default", "flex", "priority")
 
@@ -51,8 +52,7 @@ class Request:
         """What is wrong with it, or has no place in the other format."""
         findings = list(json_faults(self.rest))
         if not findings:
-            wire = chat if self.format is CHAT else responses
-            found = [as_value(f) for f in type_findings(wire.REQUEST, {**self.value, self.key: []})]
+            found = shape_findings(self.rest, self.format)
             rules = chat_rules if self.format is CHAT else responses_rules
             findings = found + [
                 finding
@@ -100,6 +100,15 @@ class Request:
         return [*first, *own, *difference(self.resolved, self.rest), *ops]
 
 
+def shape_findings(body: Body, format_: Format) -> list[Finding]:
+    """What the types of the format say, but of a choice of another type, which `choice_findings` knows by name."""
+    wire = chat if format_ is CHAT else responses
+    choice = body.get("tool_choice")
+    foreign = isinstance(choice, dict) and isinstance(choice.get("type"), str) and choice["type"] not in CHOICES
+    typed = {key: value for key, value in body.items() if not (foreign and key == "tool_choice")}
+    return [as_value(finding) for finding in type_findings(wire.REQUEST, {**typed, format_.key: []})]
+
+
 def as_value(finding: Finding) -> Finding:
     """A parameter whose value its format does not know can stay behind as one that the format does not know."""
     if finding.code == "unknown_value" and len(finding.path) == 1:
@@ -117,10 +126,9 @@ def settings_from(request: Any) -> Body:
     format_ = RESPONSES if "input" in request else CHAT
     body = {key: value for key, value in request.items() if key != format_.key}
     raise_all(json_faults(body))
-    wire = chat if format_ is CHAT else responses
-    wrong = [*type_findings(wire.REQUEST, {**body, format_.key: []}), *tools_findings(body, format_)]
+    wrong = [*shape_findings(body, format_), *tools_findings(body, format_)]
     raise_all(finding for finding in wrong if finding.leave is None)
-    crossing = without(body, [finding.leave for finding in wrong if finding.leave is not None])
+    crossing = without(body, list({finding.leave: None for finding in wrong if finding.leave is not None}))
     return settings_of(parameters_to_responses(crossing) if format_ is CHAT else crossing)
 
 
@@ -298,7 +306,7 @@ def choice_findings(choice: Any, names: set[str], format_: Format) -> Iterator[F
         for n, tool in enumerate(tools if isinstance(tools, list) else ()):
             yield from unknown_name(tool, names, (*path, "tools", n))
         if isinstance(tools, list) and not 0 < len(tools) <= 128:
-            yield beyond((*path, "tools"), "1 to 128 allowed tools")
+            yield replace(beyond((*path, "tools"), "1 to 128 allowed tools"), leave=base)
         if not nested and choice.get("mode") == "none":
             yield Finding("no_counterpart", (*path, "mode"), "allowed_tools with the mode none", leave=base)
     elif isinstance(kind, str):

@@ -317,6 +317,7 @@ def output_findings(output: list[Any], status: Any) -> Iterator[Finding]:
     for n, item in enumerate(output):
         kind = item.get("type", "message") if isinstance(item, dict) else None
         findings = [f for f in item_findings(item) if f.code not in ("annotations", "logprobs")]
+        findings = [replace(f, allowable=False) if f.code == "refusal_order" else f for f in findings]
         if kind == "message" and status == "incomplete" and n == len(output) - 1:
             findings = [f for f in findings if f.code != "incomplete"]
         if kind == "message" and not any(f.path == () for f in findings):

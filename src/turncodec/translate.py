@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
@@ -125,8 +126,6 @@ def translate(
     """The one function behind both directions: validate, allow, map, prove."""
     codes = allowed_codes(allow) if allow else frozenset()
     belonging = None if remainder is None else read_remainder(remainder, source.other.name)
-    if belonging:
-        codes |= belonging.allowed
     if hasattr(document, "model_dump"):
         document = dumped(document)
     layout = layout_of(document, source, kind, None if at is None else path_of(at), settings, pair)
@@ -136,9 +135,10 @@ def translate(
     if findings:
         if (without_objects := plain(document)) is not document:
             return translate(without_objects, source, kind, allow, at, remainder, settings, pair)
-        raise_all(f.under(layout.path) for f in findings if f.code not in codes or not f.can_be_allowed)
-        left = subject.allow(codes)
-        raise_all(f.under(layout.path) for f in left if f.code not in codes)
+        passing = Passing(codes, belonging, layout)
+        raise_all(f.under(layout.path) for f in findings if not (passing(f) and f.can_be_allowed))
+        left = subject.allow(passing.codes)
+        raise_all(f.under(layout.path) for f in left if not passing(f))
         findings += left
 
     mapped = subject.map()
@@ -148,6 +148,25 @@ def translate(
     if belonging is None:
         return translation
     return replace(translation, document=restored(translation.document, belonging, layout))
+
+
+class Passing:
+    """Which findings are let through: those that the caller allows; and in the turns that a remainder speaks of, not in
+    those that were added since, the ones that had been allowed when it was made."""
+
+    def __init__(self, codes: frozenset[str], belonging: Remainder | None, layout: Layout) -> None:
+        self.own = codes
+        self.count = belonging.count if belonging and layout.subject.turns else math.inf
+        self.codes = codes | belonging.allowed if belonging else codes
+        self.turns = layout.turns_path[len(layout.path) :]
+
+    def __call__(self, finding: Finding) -> bool:
+        return finding.code in (self.own if self.is_added(finding.path) else self.codes)
+
+    def is_added(self, path: Path) -> bool:
+        depth = len(self.turns)
+        inside = len(path) > depth and path[:depth] == self.turns and isinstance(path[depth], int)
+        return inside and int(path[depth]) >= self.count
 
 
 def prove(document: Json, translated: Json, layout: Layout, mapped: Json, used: list[str]) -> dict[str, Any] | None:
