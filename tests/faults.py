@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hypothesis import strategies as st
-from strategies import Draw, Element, Json, json_values, one_of, pointer, texts
+from strategies import ODD_KEYS, Draw, Element, Json, json_values, one_of, pointer, texts
 
 Path = tuple[str | int, ...]
 
@@ -152,7 +152,8 @@ def beside(draw: Draw, part: Json, text: Element) -> tuple[list[Json], int]:
 @fault("chat", "unknown_field")
 def key_of_a_message(draw: Draw, _: str) -> Fragment:
     message = one_of(draw, user("hi"), says("hi"), {"role": "system", "content": "hi"})
-    return Fragment([{**message, "trace": draw(json_values)}], [(0, "trace")])
+    key = one_of(draw, *ODD_KEYS)
+    return Fragment([{**message, key: draw(json_values)}], [(0, key)])
 
 
 @fault("chat", "unknown_field")
@@ -237,7 +238,10 @@ def namespaced_call(_: Draw, call_id: str) -> Fragment:
 @fault("chat", "namespaced")
 def namespaced_call_beside_another(draw: Draw, call_id: str) -> Fragment:
     odd = {"id": call_id, "type": "acme:call"}
-    both, n = one_of(draw, ([odd, call(call_id + "b")], 0), ([call(call_id + "b"), odd], 1))
+    first, second = one_of(draw, ({}, {}), ({"index": 0}, {"index": 1}))
+    both, n = [odd, call(call_id + "b", **second)], 0
+    if draw(st.booleans()):
+        both, n = [call(call_id + "b", **first), odd], 1
     return Fragment(
         [calls(*both, content=one_of(draw, None, "so")), result(call_id + "b"), result(call_id)],
         [(0, "tool_calls", n), (2,)],
@@ -674,7 +678,8 @@ def text_of(role: str) -> Element:
 
 @fault("responses", "unknown_field")
 def key_of_an_item(draw: Draw, _: str) -> Fragment:
-    return Fragment([item(one_of(draw, "user", "assistant"), "hi", trace=draw(json_values))], [(0, "trace")])
+    key = one_of(draw, *ODD_KEYS)
+    return Fragment([{**item(one_of(draw, "user", "assistant"), "hi"), key: draw(json_values)}], [(0, key)])
 
 
 @fault("responses", "unknown_field")

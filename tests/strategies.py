@@ -51,7 +51,23 @@ NAMES = ("f", "get_weather", "a-b_C9", "0", "n" * 64)
 ITEM_IDS = ("msg_1", "fc_1", "", "é", "x" * 100)
 URLS = ("https://example.com/a.png", "data:image/png;base64,iVBORw0KGgo=", "")
 FILE_DATA = ("data:application/pdf;base64,JVBERi0=", "JVBERi0=", "")
-ODD_KEYS = ("trace", "", "a/b", "m~n", "0", "-", "é", "str", "list", "tagged-union", "message", "user", "none", "x y")
+ODD_KEYS = (
+    "trace",
+    "",
+    "a/b",
+    "m~n",
+    "~1",
+    "0",
+    "-",
+    "é",
+    "str",
+    "list",
+    "tagged-union",
+    "message",
+    "user",
+    "none",
+    "x y",
+)
 """Keys of no format, some of which must be escaped in a pointer or are names of something else."""
 
 texts = st.one_of(st.sampled_from(TEXTS), st.text(st.characters(codec="utf-8"), max_size=6))
@@ -413,7 +429,7 @@ def documents(draw: Draw, transcripts: st.SearchStrategy[Json], key: str, other:
     if shape == "row":
         return Document({**before, key: transcript, **after}, (key,), None, None, (other,))
     if shape == "pointer":
-        column = one_of(draw, "conversations", "a/b~c", "", "é", "12")
+        column = one_of(draw, "conversations", "a/b~c", "~1", "", "é", "12")
         document: Json = {"data": {**before, column: transcript}, **after}
         at = pointer(("data", column))
         return Document(document, ("data", column), at, at, ("data", column))

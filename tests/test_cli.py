@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shlex
 import signal
 import subprocess
 import sys
@@ -231,6 +232,56 @@ class TestConvert:
         assert read("out.jsonl")[0]["log"] == {"input": [ITEM], "n": 1}
         assert json.loads(run(*done.stderr.splitlines()[-1].split()[1:]).stdout) == row
 
+    @pytest.mark.parametrize(
+        ("to", "at", "turns", "back"),
+        [
+            ("responses", "/messages", [USER], "/input"),
+            ("responses", "/input", [USER], "/input"),
+            ("chat", "/input", [ITEM], "/messages"),
+            ("chat", "/messages", [ITEM], "/messages"),
+            ("chat", "/log/input", [ITEM], "/log/messages"),
+            ("responses", "", [USER], "''"),
+        ],
+    )
+    def test_the_way_back_of_a_column(self, to: str, at: str, turns: list[Any], back: str) -> None:
+        """The way back says what the column is called after the translation, which depends on the direction."""
+        row: Any = turns
+        for key in reversed(at.split("/")[1:]):
+            row = {key: row}
+        write("in.jsonl", row)
+        said = run("convert", "in.jsonl", "--to", to, "--at", at, "--out", "out.jsonl").stderr.splitlines()[-1]
+
+        assert said.endswith(f"--at {back}")
+        done = run(*shlex.split(said)[1:])
+        assert done.exit_code == 0
+        assert json.dumps(turns, separators=(",", ":")) in done.stdout
+
+    def test_what_was_found(self) -> None:
+        """The summary says what the first refusal of each code has found, cut where it is long, and what to do."""
+        write("in.jsonl", ROW, {"messages": [USER | {"x\n" * 200: 1}]})
+        said = run("convert", "in.jsonl", "--to", "responses", "--kind", "batch").stderr.splitlines()
+        n = next(n for n, line in enumerate(said) if line.startswith("unknown_shape"))
+        assert said[n + 1].startswith("  a batch line has a body, or a response with a body, or an error. name the")
+
+        said = run("convert", "in.jsonl", "--to", "responses").stderr.splitlines()
+        n = next(n for n, line in enumerate(said) if line.startswith("unknown_field"))
+        found, _, todo = said[n + 1].partition(". ")
+        assert len(found) <= 2 + 100
+        assert todo
+
+    def test_every_option_again(self) -> None:
+        """The command that lets through what can be has all that was given."""
+        write("in.jsonl", {"n": 1, "messages": [*WEIGHT["messages"], USER | {"name": "al"}]})
+        words = ["convert", "in.jsonl", "--to", "responses", "--at", "/messages", "--kind", "row", "--allow", "weight"]
+        done = run(*words, "--remainder", "my r", "--refused", "f")
+        again = next(line for line in done.stderr.splitlines() if line.startswith("  turncodec convert"))
+
+        assert again == "  " + shlex.join(
+            ["turncodec", *words[:-1], "message_name,weight", "--remainder", "my r", "--refused", "f", "--force"]
+        )
+        assert run(*shlex.split(again)[1:]).exit_code == 0
+        assert names() == ["in.jsonl", "my r"]
+
     def test_allow(self) -> None:
         """--allow takes one code, several with commas, several times, or all."""
         write("in.jsonl", WEIGHT, {"messages": [USER | {"name": "al"}]})
@@ -270,6 +321,16 @@ class TestTargets:
             done = run("convert", source, "--to", "responses", "--out", out, "--force")
             assert (done.exit_code, "source" in done.stderr) == (2, True)
         assert data == Path("in.jsonl").read_bytes()
+
+    def test_a_source_of_restore(self) -> None:
+        """What restore reads, or could, is never written to: records, remainders, refused records."""
+        write("in.jsonl", REMAINS, WEIGHT)
+        run("convert", "in.jsonl", "--to", "responses", "--out", "out.jsonl")
+        before = {name: Path(name).read_bytes() for name in names()}
+        for target in ("out.jsonl", "out.remainder.jsonl", "out.refused.jsonl", "out.json"):
+            done = run("restore", "out.jsonl", "--out", target, "--force")
+            assert (done.exit_code, "source" in done.stderr) == (2, True)
+        assert before == {name: Path(name).read_bytes() for name in names()}
 
     @pytest.mark.parametrize(
         ("words", "said"),
@@ -697,6 +758,11 @@ class TestMisuse:
             (["convert", "in.jsonl", "--to", "chat", "--allow", "not_json"], "can never be allowed"),
             (["convert", "in.jsonl", "--to", "chat", "--at", "input"], "is not a JSON pointer"),
             (["convert", "in.jsonl", "--to", "chat", "--kind", "poem"], "transcript"),
+            (["convert", "in.jsonl", "--to", "chat", "--at", "/input", "--kind", "batch"], "leave out --kind batch"),
+            (["check", "in.jsonl", "--to", "chat", "--at", "/input", "--kind", "pair"], "leave out --kind pair"),
+            (["restore", "in.jsonl", "--to", "chat", "--at", "/input", "--kind", "finetune"], "--kind finetune"),
+            (["check", "in.jsonl", "--to", "chat", "--request-at", "/a", "--kind", "batch"], "leave out --kind batch"),
+            (["check", "in.jsonl", "--to", "chat", "--response-at", "/a", "--at", "/b"], "--at"),
             (["check", "in.jsonl", "--to", "chat", "--format", "xml"], "xml"),
             (["frobnicate"], "frobnicate"),
         ],

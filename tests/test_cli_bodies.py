@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -159,3 +162,115 @@ def test_diff_at() -> None:
     assert "there is nothing at /a/b" in done.output
     assert "2 compared, 1 not the same" in done.output
     assert run("diff", "-", "-").exit_code == 2
+
+
+class TestRequests:
+    """The file of requests beside the output of a batch."""
+
+    WORDS = ("convert", "out.jsonl", "--to", "responses", "--requests")
+
+    def test_through_a_pipe(self) -> None:
+        """A pipe, which gives its bytes only once, does as well as a file; one that is kept on the disk too."""
+        write("in.jsonl", requested("r1"), requested("r2", temperature=0.7))
+        write("out.jsonl", answered("r2"), answered("r1"), answered("r2"))
+        os.mkfifo("pipe")
+        with subprocess.Popen(["/bin/sh", "-c", "cat in.jsonl > pipe"]):
+            done = run(*self.WORDS, "pipe")
+        again = CliRunner().invoke(cli, [*self.WORDS, "-"], input=Path("in.jsonl").read_bytes())
+
+        assert done.exit_code == 0, done.output
+        bodies = [json.loads(line)["response"]["body"] for line in done.stdout.splitlines()]
+        assert [body["temperature"] for body in bodies] == [0.7, 0.2, 0.7]
+        assert done.stdout == again.stdout == run(*self.WORDS, "in.jsonl").stdout
+
+    def test_on_the_disk(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A big file of requests is not kept in memory."""
+        monkeypatch.setattr("turncodec.migrate.batch.IN_MEMORY", 10)
+        write("in.jsonl", requested("r1"), requested("r2", temperature=0.7))
+        write("out.jsonl", answered("r2"), answered("r1"))
+        done = run(*self.WORDS, "in.jsonl")
+
+        bodies = [json.loads(line)["response"]["body"] for line in done.stdout.splitlines()]
+        assert [body["temperature"] for body in bodies] == [0.7, 0.2]
+
+    def test_standard_input_twice(self) -> None:
+        """Only one of the records and the requests can come from standard input, by whatever name."""
+        done = run("convert", "-", "--to", "responses", "--requests", "-")
+        assert done.exit_code == 2
+        assert "standard input (-) can be read only once" in done.stderr
+
+        os.mkfifo("pipe")
+        done = run("convert", "pipe", "--to", "responses", "--requests", "pipe")
+        assert done.exit_code == 2
+        assert "pipe is a pipe, and can be read only once" in done.stderr
+        assert run("diff", "pipe", "pipe").exit_code == run("gate", "pipe", "--tools", "pipe").exit_code == 2
+
+    @pytest.mark.parametrize("target", ["--out", "--remainder", "--refused"])
+    def test_is_never_written(self, target: str) -> None:
+        """The requests are a source: no target can be their file, not even with --force."""
+        write("in.jsonl", requested("r1"))
+        write("out.jsonl", answered("r1"))
+        before = Path("in.jsonl").read_bytes()
+        done = run(*self.WORDS, "in.jsonl", target, "./in.jsonl", "--force")
+
+        assert (done.exit_code, "source" in done.stderr) == (2, True)
+        assert before == Path("in.jsonl").read_bytes()
+
+    @pytest.mark.parametrize(
+        ("line", "said"),
+        [
+            (requested("r1"), "in.jsonl:3: custom_id 'r1' stands on line 1 already"),
+            ({**requested("r3"), "body": None}, "in.jsonl:3: no line of a batch's input, it has no body"),
+            ({**requested("r3"), "custom_id": 3}, "in.jsonl:3: no line of a batch, it has no custom_id"),
+        ],
+    )
+    def test_a_bad_line(self, line: Body, said: str) -> None:
+        """A line that cannot be joined to one answer is named, and nothing is written."""
+        write("in.jsonl", requested("r1"), requested("r2"), line)
+        write("out.jsonl", answered("r1"))
+        done = run(*self.WORDS, "in.jsonl", "--out", "new.jsonl")
+
+        assert (done.exit_code, done.stderr) == (2, f"Error: {said}\n")
+        assert not Path("new.jsonl").exists()
+
+    def test_no_request(self) -> None:
+        """Answers without a request are counted; errors, which echo nothing, are none of them."""
+        error = {"id": "b", "custom_id": "r9", "response": None, "error": {"code": "expired", "message": "late"}}
+        write("in.jsonl", requested("r1"))
+        write("out.jsonl", answered("r1"), error, answered("r2"), ANSWER)
+
+        assert "2 answers without a request in in.jsonl, first at out.jsonl:3" in run(*self.WORDS, "in.jsonl").stderr
+        assert "without a request" not in run("convert", "out.jsonl", "--to", "responses").stderr
+
+    @pytest.mark.parametrize(
+        "words",
+        [("--to", "chat"), ("--to", "responses", "--at", "/a"), ("--to", "responses", "--kind", "request")],
+    )
+    def test_would_be_passed_over(self, words: Sequence[str]) -> None:
+        """Where the requests would have no say that is told."""
+        write("in.jsonl", requested("r1"))
+        write("out.jsonl", answered("r1"))
+
+        assert run("convert", "out.jsonl", *words, "--requests", "in.jsonl").exit_code == 2
+
+
+def test_errors_pass_through() -> None:
+    """An error in place of an answer says nothing in either format: it passes as it is, and is so counted."""
+    body = {"error": {"message": "late", "type": "x", "param": None, "code": None}}
+    write(
+        "out.jsonl",
+        {"id": "b", "custom_id": "r1", "response": None, "error": {"code": "expired", "message": "late"}},
+        {"id": "b", "custom_id": "r2", "response": {"status_code": 400, "body": body}, "error": None},
+        body,
+        answered("r3"),
+    )
+
+    for to, translated in (("responses", 1), ("chat", 0)):
+        done = run("convert", "out.jsonl", "--to", to, "--out", "new.jsonl", "--force")
+        assert f"4 read = {translated} translated + 0 refused + {4 - translated} passed through" in done.stderr
+        assert Path("new.jsonl").read_bytes().splitlines()[:3] == Path("out.jsonl").read_bytes().splitlines()[:3]
+        counted = json.loads(run("check", "out.jsonl", "--to", to, "--format", "json").stdout)
+        assert (counted["translated"], counted["passed_through"]) == (translated, 4 - translated)
+    run("convert", "out.jsonl", "--to", "responses", "--out", "new.jsonl", "--force")
+    assert run("restore", "new.jsonl", "--out", "again.jsonl").exit_code == 0
+    assert read("again.jsonl") == read("out.jsonl")

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from turncodec.cli import cli
 from turncodec.edge import decode, encode
 from turncodec.equality import same
 from turncodec.migrate import JobError, calls, jobs, outcomes
@@ -234,6 +235,33 @@ class TestOutcomes:
         assert isinstance(made, Stopped)
         assert made.refusals[0].code == "not_reversible"
         assert made.refusals[0].message == "a fault of turncodec: KeyError: 'oops'"
+
+    def test_a_fault_among_others(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """The record of such a fault is kept whole, with the exception's type and message; the others are translated.
+        Inside, the exception is itself: only `outcome` turns it into a refusal."""
+        monkeypatch.chdir(tmp_path)
+        really = outcomes.DIRECTIONS["responses"]
+
+        def broken(document: Any, *given: Any, **named: Any) -> Any:
+            if document == ROW:
+                raise RuntimeError("a loop")
+            return really(document, *given, **named)
+
+        monkeypatch.setitem(outcomes.DIRECTIONS, "responses", broken)
+        bad = json.dumps(ROW, indent=None).encode() + b" "
+        Path("in.jsonl").write_bytes(bad + b"\n" + encode({"messages": CHAT}) + b"\n")
+        with pytest.raises(SystemExit, match="1"):
+            cli(["convert", "in.jsonl", "--to", "responses", "--out", "out.jsonl"])
+
+        (line,) = [decode(line) for line in Path("out.refused.jsonl").read_bytes().splitlines()]
+        assert (unkept(line), line["line"]) == (bad, 1)
+        assert line["refusals"][0]["message"] == "a fault of turncodec: RuntimeError: a loop"
+        assert "a fault of turncodec: RuntimeError: a loop" in capsys.readouterr().err
+        assert len(Path("out.jsonl").read_bytes().splitlines()) == 1
+        with pytest.raises(RuntimeError, match="a loop"):
+            outcomes.translated(bad, Settings("responses"), None)
 
     @given(st.binary(max_size=60))
     def test_any_bytes(self, data: bytes) -> None:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, chdir, nullcontext
+from contextlib import AbstractContextManager, chdir, closing, nullcontext
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -168,7 +168,34 @@ def settings_of(
         raise click.BadParameter(f"{kind!r} is none of {', '.join(KINDS)}", param_hint="--kind")
     if "" in (request_at, response_at):
         raise click.UsageError("--request-at and --response-at lead into a record, and cannot be the whole of it")
-    return Settings(to, kind, allow, at, request_at, response_at)
+    settings = Settings(to, kind, allow, at, request_at, response_at)
+    refuse_beside(settings)
+    return settings
+
+
+def refuse_beside(settings: Settings) -> None:
+    """Raise UsageError where two options say different things of a record, one of which would be passed over."""
+    from turncodec.documents import ALIASES
+
+    kind = ALIASES.get(settings.kind or "", settings.kind)
+    in_pairs = settings.request_at is not None or settings.response_at is not None
+    if settings.at is not None and in_pairs:
+        raise click.UsageError("--at is where a transcript stands; with --request-at and --response-at there is none")
+    if settings.at is not None and kind not in (None, "row", "transcript"):
+        raise click.UsageError(f"--at is where a transcript stands in a row; leave out --kind {settings.kind}")
+    if in_pairs and kind not in (None, "row", "pair"):
+        raise click.UsageError(f"--request-at and --response-at are for rows; leave out --kind {settings.kind}")
+
+
+def refuse_requests(settings: Settings) -> None:
+    """Raise UsageError where the requests of a batch would be passed over."""
+    from turncodec.documents import ALIASES
+
+    if settings.to != "responses":
+        raise click.UsageError("--requests goes with --to responses; a completion echoes nothing of its request")
+    kind = ALIASES.get(settings.kind or "", settings.kind)
+    if kind not in (None, "batch") or (settings.at, settings.request_at, settings.response_at) != (None, None, None):
+        raise click.UsageError("--requests is for the output of a batch; leave out --kind, --at and the like")
 
 
 # ---------------------------------------------------------------- what the commands share
@@ -216,9 +243,16 @@ def options(**given: object) -> list[str]:
     """Options as one types them; those that were not given are left out."""
     words: list[str] = []
     for name, value in given.items():
-        if value:
+        if value is not None and value is not False:
             words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
     return words
+
+
+def options_again(ctx: click.Context, **changed: object) -> list[str]:
+    """The options of a command as they were given, all of them but those that are changed."""
+    named = {param.name: param.opts[0] for param in ctx.command.params if isinstance(param, click.Option)}
+    values = {**ctx.params, **changed}
+    return options(**{option.removeprefix("--"): values[str(name)] for name, option in named.items()})
 
 
 # ---------------------------------------------------------------- the commands
@@ -282,23 +316,21 @@ def convert(
 
     settings = settings_of(to, at, kind, allow, request_at, response_at)
     if requests:
-        settings = replace(settings, requests=Requests(requests))
+        refuse_requests(settings)
     out = None if out == STDOUT else out
     targets = jobs.Targets(out, remainder, refused).beside()
-    jobs.ready(targets, sources, force)
+    jobs.ready(targets, [*sources, *([str(requests)] if requests else [])], force)
+    if requests:
+        settings = replace(settings, requests=ctx.with_resource(closing(Requests(requests))))
     job = look(sources, at, kind)
     tally = write(job.outcomes(settings), job, targets)
-    say(report.sum_of(tally), *report.reasons(tally))
+    say(report.sum_of(tally), *report.reasons(tally, in_words=True))
+    say(*report.unasked(tally, requests))
     say(*report.files(tally, targets), *report.not_kept(tally, targets))
     more = report.allowable(tally)
     if more:
-        places = {"at": at, "request-at": request_at, "response-at": response_at, "requests": requests}
-        given = options(to=to, out=out, **places, kind=kind, allow=",".join(sorted(allow | set(more))))
-        say(
-            "",
-            "let through what can be:",
-            "  " + report.command("convert", *sources, *given, *(["--force"] if out else [])),
-        )
+        again = options_again(ctx, out=out, allow=",".join(sorted(allow | set(more))), force=bool(targets.named()))
+        say("", "let through what can be:", "  " + report.command("convert", *sources, *again))
     if out and tally.translated:
         given = options(**report.way_back(tally, targets, settings))
         say("", "the originals again:", "  " + report.command("restore", str(out), *given))
@@ -380,11 +412,12 @@ def restore(
     own = jobs.own_side_files(translated)
     remainder = remainder or own.remainder
     targets = jobs.Targets(None if out == STDOUT else out).for_restored()
-    jobs.ready(targets, [translated, *(str(path) for path in (remainder, refused) if path)], force)
+    read = {str(path) for path in (remainder, refused, own.refused) if path}
+    jobs.ready(targets, [translated, *sorted(read)], force)
     job = look([translated], at, kind)
     settings = settings_of(to or "chat", at, kind, request_at=request_at, response_at=response_at)
     tally = write(jobs.restored(job, remainder, refused, to, settings), job, targets)
-    say(report.sum_of(tally, "restored", "as they were"), *report.reasons(tally))
+    say(report.sum_of(tally, "restored", "as they were"), *report.reasons(tally, in_words=True))
     say(*report.files(tally, targets))
     if own.refused and not refused:
         say(f"refused records are kept in {own.refused}; --refused {own.refused} puts them back")
@@ -408,11 +441,10 @@ def diff(ctx: click.Context, left: str, right: str, at: str | None, form: str) -
     """
     import json
 
-    from turncodec.migrate import diffs
+    from turncodec.migrate import diffs, jobs
     from turncodec.migrate.run import at as place
 
-    if left == right == "-":
-        raise click.UsageError("standard input (-) can be read only once")
+    jobs.read_once([left, right])
     total = other = 0
     for found in diffs.compared(look([left], at).records(), look([right], at).records(), at):
         total, other = total + 1, other + bool(found.differences)
@@ -443,6 +475,7 @@ def gate(ctx: click.Context, source: str, tools: Path | None, schema: Path | Non
 
     if (tools is None) == (schema is None):
         raise click.UsageError("give either --tools or --schema")
+    jobs.read_once([source, str(tools or schema)])
     if tools:
         judge = calls.by_tools(jobs.document(tools), allowed.split(",") if allowed else None)
     else:

@@ -3,17 +3,24 @@
 For those who do not trust a translation, ours or another's. So this room reads both formats on its own and knows
 nothing of `mapping`: a fault there cannot hide here. Two documents agree when the same is said, by the same speakers,
 in the same order; when the same calls are made, with the same ids, names and argument bytes, and answered with the same
-outputs; and when the same tools are offered, with the same schemas.
+outputs; when the same tools are offered, with the same schemas, to the same model with the same settings; and when an
+answer comes to the same end. What is not known here must be the same as it stands.
+
+Not compared: the ids of items, which only name them to their own server; the order of tools; whether a text of the
+assistant stood before or after the calls of its turn; and, between the two formats, what only one of them can say of
+an answer: the settings that a response echoes, its second moment, the fingerprint of a server.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from turncodec.edge import decode
 from turncodec.equality import same
-from turncodec.refusals import Path, pointer
+from turncodec.refusals import Path, Refused, pointer
 
 Json = Any
 
@@ -42,126 +49,260 @@ class Difference:
 WHAT = {
     "record": "a record is missing, new, or no conversation",
     "model": "another model",
+    "setting": "a parameter of a request is missing, new, or not the same",
     "text": "a text, image, file or refusal is missing, new, or not the same",
     "call": "a call is missing or new",
     "call_id": "a call has another id",
     "name": "a call is of another function",
     "arguments": "the bytes of the arguments are not the same",
-    "status": "a call is completed on one side only",
+    "status": "a message, call or result is completed on one side only",
     "result": "a result is missing or new",
     "output": "the output of a call is not the same",
+    "detail": "what stands beside a text, call or result is not the same: a name, citations, probabilities",
     "order": "the same things in another order",
     "item": "an item of a type that only one format or provider has is missing or new",
     "tool": "a tool is missing or new",
     "schema": "a tool is described in another way",
+    "finish": "an answer came to another end",
+    "answer": "what an answer says of itself is not the same: its id, moment, tokens, error",
+    "unread": "something that this reader does not know is not the same",
 }
 """What can differ, and what that means."""
+
+
+# ---------------------------------------------------------------- JSON
+
+
+def mark(value: Json) -> str:
+    """A value as a string that only the same value has, where `==` says that 1, 1.0 and true are one."""
+    return json.dumps(value, sort_keys=True)
+
+
+def given(value: dict[str, Json], *but: str) -> dict[str, Json]:
+    """The keys of an object that say something."""
+    return {key: inner for key, inner in value.items() if key not in but and inner is not None}
+
+
+def opened(value: dict[str, Json], key: str) -> dict[str, Json]:
+    """What is nested in Chat as the flat object that it is in Responses; with a key on both levels it stays."""
+    inner = value.get(key)
+    if not isinstance(inner, dict) or (value.keys() - {key}) & inner.keys():
+        return value
+    return {**{name: other for name, other in value.items() if name != key}, **inner}
 
 
 # ---------------------------------------------------------------- reading
 
 
+Beside = dict[str, Json]
+"""What stands beside a fact, by key; a status that is not there is completed."""
+
+
 class Said(NamedTuple):
-    """A text, image, file or refusal."""
+    """A text, image, file or refusal; or None, where somebody else than the assistant says nothing."""
 
     path: Path
-    speaker: str
-    content: tuple[Any, ...]
+    speaker: Json
+    content: Json
+    beside: Beside
 
 
 class Call(NamedTuple):
     path: Path
-    call_id: Any
-    name: Any
-    arguments: Any
-    completed: bool
+    call_id: Json
+    name: Json
+    arguments: Json
+    beside: Beside
 
 
 class Result(NamedTuple):
     path: Path
-    call_id: Any
-    output: tuple[tuple[Any, ...], ...]
+    call_id: Json
+    output: list[Json]
+    name: Json
+    beside: Beside
 
 
 class Item(NamedTuple):
     """An item of which only its type is known."""
 
     path: Path
-    kind: Any
+    kind: Json
     value: Json
+
+
+Fact = Said | Call | Result | Item
+Places = dict[str, tuple[Path, Json]]
+"""Values by a name that both formats share, each with its place."""
 
 
 @dataclass
 class Conversation:
-    """What a document says, in order; `order` holds the kind and the identity of each fact, turn by turn."""
+    """What a document says; `order` holds the kind and the identity of each fact, turn by turn."""
 
     said: list[Said] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
-    tools: dict[str, tuple[Path, dict[str, Any]]] = field(default_factory=dict)
-    model: Any = None
-    order: list[tuple[str, Any]] = field(default_factory=list)
+    order: list[str] = field(default_factory=list)
+    tools: Places = field(default_factory=dict)
+    model: Places = field(default_factory=dict)
+    settings: Places = field(default_factory=dict)
+    answer: Places = field(default_factory=dict)
+    finish: Places = field(default_factory=dict)
+    format: str = ""
+    """Of an answer: chat or responses."""
+    inner: Places = field(default_factory=dict)
+    """Documents inside this one."""
 
-    def add(self, fact: Said | Call | Result | Item) -> None:
-        if isinstance(fact, Call):
-            self.calls.append(fact)
-        elif isinstance(fact, Result):
-            self.results.append(fact)
-        elif isinstance(fact, Item):
-            self.items.append(fact)
-        else:
-            self.said.append(fact)
+    def add(self, facts: list[Fact]) -> None:
+        for fact in facts:
+            if isinstance(fact, Call):
+                self.calls.append(fact)
+            elif isinstance(fact, Result):
+                self.results.append(fact)
+            elif isinstance(fact, Item):
+                self.items.append(fact)
+            else:
+                self.said.append(fact)
+        self.order = turn_order(facts)
 
 
-def read(document: Json) -> Conversation:
+CARRIERS = ("body", "request", "response", "request_body", "response_body", "input", "output", "proxy_server_request")
+"""Where a row or a line of a batch file has a document in it."""
+
+
+def read(document: Json, path: Path = ()) -> Conversation:
     """What a document of either format says: a transcript, a request, a row, an answer, or a line of a batch file.
 
     Raises ValueError where there is no conversation in it.
     """
-    conversation = Conversation()
-    turns, path, holder = conversation_in(document)
-    facts = [*instructions_of(holder, path), *facts_of(turns, path)]
-    for fact in facts:
-        conversation.add(fact)
-    conversation.order = turn_order(facts)
-    if isinstance(holder, dict):
-        conversation.model = holder.get("model")
-        at = path[:-1] if path else ()
-        conversation.tools = tools_of(holder.get("tools"), at) if "object" not in holder else {}
-    return conversation
-
-
-def instructions_of(holder: Json, path: Path) -> Iterator[Said]:
-    """The instructions of a request, which Chat says in a system message; of a response they are an echo."""
-    if isinstance(holder, dict) and "object" not in holder and isinstance(holder.get("instructions"), str):
-        for content in contents(holder["instructions"]):
-            yield Said((*path[:-1], "instructions"), "system", content)
-
-
-def conversation_in(document: Json, path: Path = ()) -> tuple[list[Any], Path, Json]:
-    """The turns of a document, their place, and the object that they stand in."""
     if isinstance(document, list):
-        return document, path, None
+        found = Conversation()
+        found.add(list(facts_of(document, path)))
+        return found
     if isinstance(document, dict):
-        for key in ("messages", "input", "output"):
-            if isinstance(document.get(key), list):
-                return document[key], (*path, key), document
-        if isinstance(document.get("input"), str):
-            return [{"role": "user", "content": document["input"]}], (*path, "input"), document
-        if isinstance(document.get("choices"), list):
-            messages = [choice.get("message") for choice in document["choices"] if isinstance(choice, dict)]
-            return messages, (*path, "choices"), document
-        for key in ("body", "response"):
-            if isinstance(document.get(key), dict):
-                return conversation_in(document[key], (*path, key))
+        if isinstance(document.get("output"), list) and document.get("object") == "response":
+            return read_response(document, path)
+        if isinstance(document.get("choices"), list) and turns_key(document) is None:
+            return read_completion(document, path)
+        if turns_key(document) is not None or any(holds(document.get(key)) for key in CARRIERS):
+            return read_request(document, path)
     raise ValueError("there is no conversation in it")
 
 
-Fact = Said | Call | Result | Item
+def holds(document: Json) -> bool:
+    """Whether there is a conversation in it."""
+    document = unwrapped(document)
+    try:
+        return document is not None and bool(read(document))
+    except ValueError:
+        return False
 
 
-def facts_of(turns: list[Any], path: Path) -> Iterator[Fact]:
+def unwrapped(value: Json) -> Json:
+    """A document that may be kept as a string of JSON."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            return decode(value.encode(errors="surrogatepass"))
+        except Refused:
+            return value
+    return value
+
+
+def turns_key(document: dict[str, Json]) -> str | None:
+    """Where the turns of a request or a row stand. In a row with an output, an input may be a string of JSON."""
+    if isinstance(document.get("messages"), list):
+        return "messages"
+    value = document.get("input")
+    logged = isinstance(value, str) and "output" in document and "model" not in document and holds(value)
+    if isinstance(value, list) or (isinstance(value, str) and not logged):
+        return "input"
+    return "output" if isinstance(document.get("output"), list) and value is None else None
+
+
+def read_request(body: dict[str, Json], path: Path) -> Conversation:
+    found = Conversation()
+    key = turns_key(body)
+    facts: list[Fact] = []
+    if isinstance(body.get("instructions"), str):
+        facts += message_facts({"role": "system", "content": body["instructions"]}, (*path, "instructions"), {})
+    if key is not None:
+        turns = body[key]
+        listed = turns if isinstance(turns, list) else [{"role": "user", "content": turns}]
+        facts += facts_of(listed, (*path, key))
+    found.add(facts)
+    own = {key, "instructions"} if isinstance(body.get("instructions"), str) else {key}
+    rest = {name: value for name, value in body.items() if name not in own}
+    found.inner = {name: ((*path, name), rest.pop(name)) for name in CARRIERS if rest.get(name) is not None}
+    found.tools = tools_of(rest, path)
+    found.model = places(rest, path, "model")
+    found.settings = settings_of(rest, path)
+    return found
+
+
+def read_completion(body: dict[str, Json], path: Path) -> Conversation:
+    found = Conversation(format="chat")
+    facts: list[Fact] = []
+    for n, choice in enumerate(body["choices"]):
+        place = (*path, "choices", n)
+        if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
+            facts.append(Item(place, "choice", choice))
+            continue
+        probabilities = choice.get("logprobs")
+        spoken = given(probabilities) if isinstance(probabilities, dict) else {}
+        logprobs = {"logprobs": spoken.pop("content", None), "logprobs of another kind": filled(spoken) or None}
+        facts += message_facts(choice["message"], (*place, "message"), logprobs)
+        for key, value in given(choice, "message", "finish_reason", "logprobs").items():
+            if key != "index" or not same(value, n):
+                facts.append(Item((*place, key), key, value))
+        found.finish[f"choice {n}"] = (
+            (*place, "finish_reason"),
+            FINISHES.get(str(choice.get("finish_reason")), choice.get("finish_reason")),
+        )
+    found.add(facts)
+    found.model = places(body, path, "model")
+    found.answer = answer_of(given(body, "choices", "model", "object"), path)
+    return found
+
+
+FINISHES = {
+    # Some servers say stop where there are calls; the calls say it themselves.
+    "stop": "completed",
+    "tool_calls": "completed",
+    "function_call": "completed",
+    "length": "incomplete: max_output_tokens",
+    "content_filter": "incomplete: content_filter",
+}
+"""How an answer of Chat ended, as Responses says it."""
+
+
+def read_response(body: dict[str, Json], path: Path) -> Conversation:
+    found = Conversation(format="responses")
+    output, details = body["output"], body.get("incomplete_details")
+    if body.get("status") == "incomplete" and output and isinstance(output[-1], dict) and "role" in output[-1]:
+        # The text that was cut is said to be so by the response.
+        output = [*output[:-1], {**output[-1], "status": None}]
+    found.add(list(facts_of(output, (*path, "output"))))
+    reason = details.get("reason", details) if isinstance(details, dict) else details
+    finish = body.get("status") if reason is None else f"{body.get('status')}: {reason}"
+    found.finish["choice 0"] = (*path, "status"), finish
+    found.model = places(body, path, "model")
+    rest = given(body, "output", "model", "object", "status", "incomplete_details")
+    found.settings = settings_of({key: rest.pop(key) for key in ECHO if key in rest}, path, ECHOED)
+    found.tools = tools_of(body, path)
+    found.answer = answer_of(rest, path)
+    return found
+
+
+def places(body: dict[str, Json], path: Path, *keys: str) -> Places:
+    return {key: ((*path, key), body[key]) for key in keys if body.get(key) is not None}
+
+
+# ---------------------------------------------------------------- turns
+
+
+def facts_of(turns: list[Json], path: Path) -> Iterator[Fact]:
     for n, turn in enumerate(turns):
         place = (*path, n)
         if not isinstance(turn, dict):
@@ -169,148 +310,467 @@ def facts_of(turns: list[Any], path: Path) -> Iterator[Fact]:
         elif "type" in turn and turn["type"] != "message":
             yield item_fact(turn, place)
         elif turn.get("role") == "tool":
-            yield Result(place, turn.get("tool_call_id"), contents(turn.get("content")))
+            beside = filled(given(turn, "role", "tool_call_id", "content", "name"))
+            yield Result(place, turn.get("tool_call_id"), contents(turn.get("content")), turn.get("name"), beside)
         else:
-            yield from message_facts(turn, place)
+            yield from message_facts(turn, place, {})
 
 
-def item_fact(item: dict[str, Any], place: Path) -> Fact:
+def filled(beside: Beside) -> Beside:
+    """Without what says nothing: empty keys, and a status of what is completed."""
+    return {
+        key: value
+        for key, value in beside.items()
+        if value not in (None, "", []) and (key, value) != ("status", "completed")
+    }
+
+
+def item_fact(item: dict[str, Json], place: Path) -> Fact:
     kind = item["type"]
     if kind == "function_call" and item.get("namespace") is None:
-        completed = item.get("status") in (None, "completed")
-        return Call(place, item.get("call_id"), item.get("name"), item.get("arguments"), completed)
+        beside = filled(given(item, "type", "id", "call_id", "name", "arguments"))
+        return Call(place, item.get("call_id"), item.get("name"), item.get("arguments"), beside)
     if kind == "function_call_output":
-        return Result(place, item.get("call_id"), contents(item.get("output")))
+        beside = filled(given(item, "type", "id", "call_id", "output", "name"))
+        return Result(place, item.get("call_id"), contents(item.get("output")), item.get("name"), beside)
     return Item(place, kind, item)
 
 
-def message_facts(message: dict[str, Any], place: Path) -> Iterator[Fact]:
-    speaker = str(message.get("role"))
-    for content in contents(message.get("content")):
-        yield Said(place, speaker, content)
+def message_facts(message: dict[str, Json], place: Path, more: Beside) -> Iterator[Fact]:
+    """What a message says, with what stands beside it at its first text; then its calls."""
+    speaker, calls = message.get("role"), message.get("tool_calls")
+    known = ("role", "content", "refusal", "type", "id", *(["tool_calls"] if isinstance(calls, list) else []))
+    beside = filled({**more, **given(message, *known)})
+    if isinstance(beside.get("annotations"), list):
+        beside["annotations"] = list(map(citation, beside["annotations"]))
+    said = [Said(place, speaker, part, {}) for part in contents(message.get("content"))]
     if message.get("refusal"):
-        yield Said(place, speaker, ("refusal", message["refusal"]))
-    calls = message.get("tool_calls")
+        said.append(Said(place, speaker, {"type": "refusal", "refusal": message["refusal"]}, {}))
+    if not said and speaker != "assistant":
+        said.append(Said(place, speaker, None, {}))
+    for n, one in enumerate(said):
+        content, own = apart(one.content)
+        yield one._replace(content=content, beside={**own, **beside} if n == 0 else own)
+    if not said:
+        yield from (Item((*place, key), key, value) for key, value in beside.items())
     for n, call in enumerate(calls if isinstance(calls, list) else ()):
-        function = call.get("function") if isinstance(call, dict) else None
-        if isinstance(function, dict):
-            at = (*place, "tool_calls", n)
-            yield Call(at, call.get("id"), function.get("name"), function.get("arguments"), True)
-        else:
-            yield Item((*place, "tool_calls", n), "tool_call", call)
-    for key in ("function_call", "reasoning", "reasoning_content", "reasoning_details", "audio"):
-        if message.get(key):
-            yield Item((*place, key), key, message[key])
+        yield call_fact(call, (*place, "tool_calls", n), n)
 
 
-def contents(content: Json) -> tuple[tuple[Any, ...], ...]:
+def call_fact(call: Json, place: Path, n: int) -> Fact:
+    if not isinstance(call, dict) or call.get("type") not in (None, "function"):
+        return Item(place, "tool_call", call)
+    flat = opened(call, "function")
+    if flat is call:
+        return Item(place, "tool_call", call)
+    beside = filled(given(flat, "type", "id", "name", "arguments"))
+    if same(beside.get("index"), n):
+        del beside["index"]
+    return Call(place, flat.get("id"), flat.get("name"), flat.get("arguments"), beside)
+
+
+def contents(content: Json) -> list[Json]:
     """A content as what it holds: a string is one text, and an empty one nothing."""
     if content is None or content == "":
-        return ()
+        return []
     if isinstance(content, str):
-        return (("text", content),)
+        return [{"type": "text", "text": content}]
     found = map(part_content, content if isinstance(content, list) else [content])
-    return tuple(said for said in found if said != ("text", ""))
+    return [part for part in found if not same(part, {"type": "text", "text": ""})]
 
 
-def part_content(part: Json) -> tuple[Any, ...]:
-    if not isinstance(part, dict):
-        return ("part", part)
-    kind = part.get("type")
-    if kind in ("text", "input_text", "output_text"):
-        return ("text", part.get("text"))
-    if kind == "refusal":
-        return ("refusal", part.get("refusal"))
-    if kind in ("image_url", "input_image"):
-        image = part.get("image_url")
-        flat = image if isinstance(image, dict) else {"url": image, "detail": part.get("detail")}
-        return ("image", flat.get("url"), flat.get("detail"))
-    if kind in ("file", "input_file"):
-        file = part.get("file", part)
-        keys = ("filename", "file_data", "file_id", "file_url")
-        return ("file", *(file.get(key) if isinstance(file, dict) else file for key in keys))
-    return ("part", part)
+KINDS = {
+    "text": "text",
+    "input_text": "text",
+    "output_text": "text",
+    "image_url": "image",
+    "input_image": "image",
+    "file": "file",
+    "input_file": "file",
+}
+"""The types of parts that have two names or more."""
 
 
-def turn_order(facts: Iterable[Fact]) -> list[tuple[str, Any]]:
+def part_content(part: Json) -> Json:
+    """A part of either format, flat, without keys that say nothing."""
+    if not isinstance(part, dict) or not isinstance(part.get("type"), str):
+        return {"part": part}
+    kind: str = KINDS.get(part["type"], part["type"])
+    flat = {**filled(opened_part(part, kind)), "type": kind}
+    if kind == "text":
+        flat["text"] = part.get("text")
+    if kind == "image" and flat.get("detail") == "auto":
+        del flat["detail"]
+    if isinstance(flat.get("annotations"), list):
+        flat["annotations"] = list(map(citation, flat["annotations"]))
+    return flat
+
+
+def opened_part(part: dict[str, Json], kind: str) -> dict[str, Json]:
+    if kind == "image":
+        nested = part.get("image_url")
+        return opened(part if isinstance(nested, dict) else {**part, "image_url": {"url": nested}}, "image_url")
+    return opened(part, "file") if kind == "file" else part
+
+
+def apart(content: Json) -> tuple[Json, Beside]:
+    """A text, and what stands beside it; of other parts all is content."""
+    if not isinstance(content, dict) or content.get("type") != "text":
+        return content, {}
+    return {"type": "text", "text": content["text"]}, given(content, "type", "text")
+
+
+def citation(annotation: Json) -> Json:
+    return given(opened(annotation, "url_citation")) if isinstance(annotation, dict) else annotation
+
+
+def turn_order(facts: Iterable[Fact]) -> list[str]:
     """The order that both formats can express: within a turn of the assistant what it says stands before its calls."""
-    order: list[tuple[str, Any]] = []
-    calls: list[tuple[str, Any]] = []
+    order: list[str] = []
+    calls: list[str] = []
     for fact in facts:
         if isinstance(fact, Call):
-            calls.append(("call", fact.call_id))
+            calls.append(mark(["call", fact.call_id]))
         elif isinstance(fact, Said) and fact.speaker == "assistant":
-            order.append(("said", fact.content))
-        elif not isinstance(fact, Item):
+            order.append(mark(["said", fact.content]))
+        else:
             order += calls
             calls = []
-            order.append(("result", fact.call_id) if isinstance(fact, Result) else ("said", fact.content))
+            order.append(mark(identity(fact)))
     return order + calls
 
 
-def tools_of(tools: Json, path: Path) -> dict[str, tuple[Path, dict[str, Any]]]:
-    """The tools by name: what a model is told of each, as both formats can say it."""
-    found: dict[str, tuple[Path, dict[str, Any]]] = {}
+def identity(fact: Said | Result | Item) -> Json:
+    if isinstance(fact, Result):
+        return ["result", fact.call_id]
+    return ["said", fact.content] if isinstance(fact, Said) else ["item", fact.value]
+
+
+# ---------------------------------------------------------------- tools
+
+
+def tools_of(body: dict[str, Json], path: Path) -> Places:
+    """The tools by name: all that a model is told of each, flat."""
+    found: Places = {}
+    tools = body.get("tools")
     for n, tool in enumerate(tools if isinstance(tools, list) else ()):
-        function = tool.get("function", tool) if isinstance(tool, dict) else None
-        if isinstance(function, dict):
-            nested = function is not tool
-            strict = function.get("strict")
-            told = {key: function.get(key) for key in ("description", "parameters")}
-            # Left out, strict is false in Chat; in Responses it depends on the schema, so that nothing can be said.
-            told["strict"] = strict or False if nested else strict
-            name = function.get("name") or f"({tool.get('type')})"
-            found[str(name)] = ((*path, "tools", n), told)
+        told = tool_told(tool) if isinstance(tool, dict) else {"tool": tool}
+        name = shown_name(told)
+        while name in found:
+            name += " (again)"
+        found[name] = ((*path, "tools", n), told)
     return found
+
+
+def tool_told(tool: dict[str, Json]) -> dict[str, Json]:
+    """A tool, flat. Left out, strict is false in Chat; in Responses it is true where the schema can be strict."""
+    flat = {"type": "function", **given(opened(tool, "function"))}
+    if flat["type"] == "function":
+        nested = isinstance(tool.get("function"), dict)
+        flat.setdefault("strict", not nested and can_be_strict(flat.get("parameters")))
+    return flat
+
+
+def shown_name(told: dict[str, Json]) -> str:
+    name = told.get("name")
+    return str(name) if name else f"({told.get('type')})"
+
+
+def can_be_strict(schema: Json) -> bool:
+    return isinstance(schema, dict) and schema.get("type") == "object" and closed(schema)
+
+
+def closed(schema: Json) -> bool:
+    """Whether every object in a schema takes no other property than those that it names, and requires all of them."""
+    if isinstance(schema, list):
+        return all(map(closed, schema))
+    if not isinstance(schema, dict):
+        return True
+    kind, properties = schema.get("type"), schema.get("properties")
+    named = properties if isinstance(properties, dict) else {}
+    if kind == "object" or (isinstance(kind, list) and "object" in kind) or isinstance(properties, dict):
+        required = schema.get("required")
+        wanted = required if isinstance(required, list) else []
+        if schema.get("additionalProperties") is not False or not all(name in wanted for name in named):
+            return False
+    groups = [group for key in ("$defs", "definitions") if isinstance(group := schema.get(key), dict)]
+    lists = [schema.get(key) for key in ("items", "anyOf", "allOf", "oneOf")]
+    return closed(lists) and closed([inner for group in (named, *groups) for inner in group.values()])
+
+
+# ---------------------------------------------------------------- settings
+
+
+SAID_IN = {
+    "response_format": "text.format",
+    "verbosity": "text.verbosity",
+    "reasoning_effort": "reasoning.effort",
+    "max_completion_tokens": "max_output_tokens",
+    "max_tokens": "max_output_tokens",
+}
+"""Names of Chat, and what Responses calls them."""
+
+NEUTRAL: dict[str, tuple[Json, ...]] = {
+    "temperature": (1, 1.0),
+    "top_p": (1, 1.0),
+    "presence_penalty": (0, 0.0),
+    "frequency_penalty": (0, 0.0),
+    "top_logprobs": (0,),
+    "tool_choice": ("auto",),
+    "parallel_tool_calls": (True,),
+    "text.format": ({"type": "text"},),
+    "truncation": ("disabled",),
+    "background": (False,),
+    "service_tier": ("auto",),
+    "stream": (False,),
+    "n": (1,),
+    "modalities": (["text"],),
+    "logit_bias": ({},),
+    "metadata": ({},),
+}
+"""The defaults that the formats state, which say no more than leaving the parameter out."""
+
+ECHOED = {**NEUTRAL, "store": (True,)}
+"""The same of a response."""
+
+ECHO = (
+    "instructions", "previous_response_id", "tools", "tool_choice", "truncation", "parallel_tool_calls", "text",
+    "top_p", "presence_penalty", "frequency_penalty", "top_logprobs", "temperature", "reasoning", "max_output_tokens",
+    "max_tool_calls", "store", "background", "safety_identifier", "prompt_cache_key", "input", "conversation",
+    "prompt", "prompt_cache_options", "prompt_cache_retention", "user",
+)  # fmt: skip
+"""What a response only repeats of its request."""
+
+SETTINGS = {
+    *NEUTRAL, *ECHO, *SAID_IN.values(), "max_tokens", "reasoning.summary", "metadata", "store", "stop", "seed", "user",
+    "stream_options.include_usage", "stream_options.include_obfuscation", "audio", "prediction", "web_search_options",
+    "functions", "function_call",
+}  # fmt: skip
+"""The names of parameters; a key of another name is told as one that is not read."""
+
+LOGPROBS = "include[message.output_text.logprobs]"
+
+
+def settings_of(body: dict[str, Json], path: Path, neutral: dict[str, tuple[Json, ...]] = NEUTRAL) -> Places:
+    """Every key of a request or a row but its turns, tools and model, by the name that Responses has for it."""
+    found: Places = {}
+    for place, value in spread(body):
+        name = ".".join(place)
+        shared = SAID_IN.get(name, name)
+        meant = RULES[shared](value) if shared in RULES else value
+        if meant is None or any(same(meant, nothing) for nothing in neutral.get(shared, ())):
+            continue
+        # Given twice, under its older name too, it stays under both.
+        found[mark(place) if shared in found else shared] = (*path, *place), meant
+    include = found.pop("include", None)
+    for word in include[1] if include else ():
+        found[f"include[{word if isinstance(word, str) else mark(word)}]"] = (*path, "include"), True
+    if "logprobs" in found and found["logprobs"][1] is True:
+        found[LOGPROBS] = found.pop("logprobs")
+    return found
+
+
+def spread(body: dict[str, Json]) -> Iterator[tuple[tuple[str, ...], Json]]:
+    """The parameters, one by one, each with its place."""
+    for key, value in body.items():
+        if key == "model" or (key == "tools" and isinstance(value, list)):
+            continue
+        if key in ("text", "reasoning", "stream_options") and isinstance(value, dict):
+            yield from (((key, inner), of) for inner, of in value.items())
+        else:
+            yield (key,), value
+
+
+def choice_meant(choice: Json) -> Json:
+    if not isinstance(choice, dict):
+        return choice
+    flat = given(opened(opened(choice, "function"), "allowed_tools"))
+    if flat.get("type") == "allowed_tools":
+        flat.setdefault("mode", "auto")
+        if isinstance(flat.get("tools"), list):
+            flat["tools"] = [given(opened(t, "function")) if isinstance(t, dict) else t for t in flat["tools"]]
+    return flat
+
+
+def format_meant(form: Json) -> Json:
+    if not isinstance(form, dict):
+        return form
+    flat = given(opened(form, "json_schema"))
+    return flat if flat.get("strict") is not False else given(flat, "strict")
+
+
+def url_meant(url: Json) -> Json:
+    return "either format" if url in ("/v1/chat/completions", "/v1/responses") else url
+
+
+RULES: dict[str, Callable[[Json], Json]] = {
+    "tool_choice": choice_meant,
+    "text.format": format_meant,
+    "url": url_meant,
+    "logprobs": lambda value: None if value is False else value,
+    "include": lambda value: value if isinstance(value, list) else None if value is None else [value],
+}
+"""The parameters that the formats write in two ways."""
+
+# ---------------------------------------------------------------- answers
+
+
+def answer_of(body: dict[str, Json], path: Path) -> Places:
+    """What an answer says beside its turn, by the name that Responses has for it."""
+    found: Places = {}
+    for key, value in body.items():
+        name, meant = ("created_at" if key == "created" else key), value
+        if key == "usage":
+            meant = usage_meant(value)
+        if name == "created_at" and isinstance(value, float) and value.is_integer():
+            meant = int(value)
+        if (key, meant) in (("service_tier", "default"), ("service_tier", "")) or (key == "metadata" and meant == {}):
+            continue
+        found[name] = (*path, key), meant
+    return found
+
+
+COUNTS = {
+    "prompt_tokens": "input_tokens",
+    "completion_tokens": "output_tokens",
+    "prompt_tokens_details": "input_tokens_details",
+    "completion_tokens_details": "output_tokens_details",
+}
+
+
+def usage_meant(usage: Json) -> Json:
+    """Token counts; none of a kind may be said or not."""
+    if not isinstance(usage, dict):
+        return usage
+    flat = {COUNTS.get(key, key): usage_meant(value) for key, value in usage.items()}
+    return {key: value for key, value in flat.items() if value is not None and value != {} and not same(value, 0)}
+
+
+ONE_FORMAT = ("system_fingerprint", "completed_at")
+"""What only one format can say of an answer."""
+
+OF_REQUEST = ("metadata", "service_tier")
+"""What a completion may leave out, while a response repeats that of the request."""
+
+ANSWER = ("id", "created_at", "usage", "error", *ONE_FORMAT, *OF_REQUEST)
 
 
 # ---------------------------------------------------------------- comparing
 
 
-def compare(left: Json, right: Json) -> list[Difference]:
+def compare(left: Json, right: Json, at: tuple[Path, Path] = ((), ())) -> list[Difference]:
     """Everything in which two documents do not mean the same; an empty list where `right` is a faithful replay of
     `left`. Raises ValueError where one holds no conversation."""
     if same(left, right):
         return []
-    one, other = read(left), read(right)
+    one, other = read(left, at[0]), read(right, at[1])
+    # Between the formats there is nothing to hold the echo of a response against.
+    answers = {one.format, other.format}
+    echo = answers == {"responses"} or "responses" not in answers
     found = [
-        *models(one, other),
+        *values(one.model, other.model, lambda _: "model"),
         *texts(one.said, other.said),
         *calls(one.calls, other.calls),
         *results(one.results, other.results),
         *items(one.items, other.items),
-        *tools(one.tools, other.tools),
+        *(tools(one.tools, other.tools) if echo else ()),
+        *(values(one.settings, other.settings, setting_kind) if echo else ()),
+        *values(one.finish, other.finish, lambda _: "finish"),
+        *values(*answers_beside(one, other), lambda name: "answer" if name in ANSWER else "unread"),
+        *inner(one.inner, other.inner),
     ]
     if not found and one.order != other.order:
-        n = next(n for n, (a, b) in enumerate(zip(one.order, other.order, strict=False)) if a != b)
-        found.append(Difference("order", "", "", f"{shown(one.order[n])} on the left, {shown(other.order[n])} here"))
+        found.append(order(one.order, other.order, at))
     return found
 
 
-def models(one: Conversation, other: Conversation) -> Iterator[Difference]:
-    if one.model is not None and other.model is not None and not same(one.model, other.model):
-        yield Difference("model", "/model", "/model", beside(one.model, other.model))
+def setting_kind(name: str) -> str:
+    return "setting" if name in SETTINGS or name.startswith("include[") else "unread"
+
+
+def answers_beside(one: Conversation, other: Conversation) -> tuple[Places, Places]:
+    """What the answers say of themselves, as far as both could."""
+    if {one.format, other.format} != {"chat", "responses"}:
+        return one.answer, other.answer
+    unsaid = {key for key in OF_REQUEST if not (key in one.answer and key in other.answer)} | {*ONE_FORMAT}
+    left, right = ({key: value for key, value in side.answer.items() if key not in unsaid} for side in (one, other))
+    return left, right
+
+
+def values(one: Places, other: Places, kind: Callable[[str], str]) -> Iterator[Difference]:
+    """Values by name."""
+    for name in {**one, **other}:
+        left, right = one.get(name), other.get(name)
+        if left is None or right is None or not same(left[1], right[1]):
+            said = beside(left and left[1], right and right[1])
+            yield Difference(kind(name), left and pointer(left[0]), right and pointer(right[0]), f"{name}: {said}")
+
+
+def inner(one: Places, other: Places) -> Iterator[Difference]:
+    """The documents inside of two others. What is none must be the same as it stands."""
+    for name in {**one, **other}:
+        left, right = one.get(name), other.get(name)
+        if left is None or right is None:
+            yield from values({name: left} if left else {}, {name: right} if right else {}, lambda _: "unread")
+            continue
+        texts_only = isinstance(left[1], str) != isinstance(right[1], str)
+        if texts_only or not (holds(left[1]) and holds(right[1])):
+            yield from values({name: left}, {name: right}, lambda _: "unread")
+        else:
+            yield from compare(unwrapped(left[1]), unwrapped(right[1]), (left[0], right[0]))
+
+
+def order(one: list[str], other: list[str], at: tuple[Path, Path]) -> Difference:
+    n = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    left, right = (shown(side[n]) if n < len(side) else "nothing" for side in (one, other))
+    return Difference("order", pointer(at[0]), pointer(at[1]), f"{left} on the left, {right} here")
 
 
 def texts(one: list[Said], other: list[Said]) -> Iterator[Difference]:
     """What is said, in order. One that is missing does not make all that follow differ."""
-    left, right = [(s.speaker, s.content) for s in one], [(s.speaker, s.content) for s in other]
+    left, right = [mark([s.speaker, s.content]) for s in one], [mark([s.speaker, s.content]) for s in other]
     n = m = 0
     while n < len(left) or m < len(right):
         if n < len(left) and m < len(right) and left[n] == right[m]:
+            yield from details(one[n], other[m])
             n, m = n + 1, m + 1
         elif m < len(right) and left[n : n + 1] and left[n] in right[m + 1 :] and right[m] not in left[n + 1 :]:
-            yield Difference("text", None, pointer(other[m].path), f"new: {shown(right[m])}")
+            yield Difference("text", None, pointer(other[m].path), f"new: {shown(*spoken(other[m]))}")
             m += 1
         elif n < len(left) and m < len(right) and left[n] not in right[m:] and right[m] not in left[n:]:
-            yield Difference("text", pointer(one[n].path), pointer(other[m].path), beside(left[n], right[m]))
+            yield Difference("text", pointer(one[n].path), pointer(other[m].path), beside(*spoken(one[n], other[m])))
+            yield from details(one[n], other[m])
             n, m = n + 1, m + 1
         elif n < len(left):
-            yield Difference("text", pointer(one[n].path), None, f"missing: {shown(left[n])}")
+            yield Difference("text", pointer(one[n].path), None, f"missing: {shown(*spoken(one[n]))}")
             n += 1
         else:
-            yield Difference("text", None, pointer(other[m].path), f"new: {shown(right[m])}")
+            yield Difference("text", None, pointer(other[m].path), f"new: {shown(*spoken(other[m]))}")
             m += 1
+
+
+def spoken(*said: Said) -> list[Json]:
+    """What is said as it is shown: of one speaker texts alone."""
+    alone = [text_alone(one.content) for one in said]
+    return (
+        alone
+        if len({mark(one.speaker) for one in said}) == 1 < len(said)
+        else [[one.speaker, text] for one, text in zip(said, alone, strict=True)]
+    )
+
+
+def text_alone(content: Json) -> Json:
+    text = isinstance(content, dict) and content.keys() == {"type", "text"}
+    return content["text"] if text else content
+
+
+def details(one: Said | Call | Result, other: Said | Call | Result) -> Iterator[Difference]:
+    """What stands beside two facts that belong together."""
+    for key in {**one.beside, **other.beside}:
+        left, right = (fact.beside.get(key, "completed" if key == "status" else None) for fact in (one, other))
+        if not same(left, right):
+            kind = "status" if key == "status" else "detail"
+            yield Difference(kind, pointer(one.path), pointer(other.path), f"{key}: {beside(left, right)}")
 
 
 def occurrences(ids: Iterable[Any]) -> list[tuple[str, int]]:
@@ -343,14 +803,12 @@ def calls(one: list[Call], other: list[Call]) -> Iterator[Difference]:
 
 
 def call_parts(call: Call, twin: Call) -> Iterator[Difference]:
-    places = pointer(call.path), pointer(twin.path)
+    at = pointer(call.path), pointer(twin.path)
     if not same(call.name, twin.name):
-        yield Difference("name", *places, beside(call.name, twin.name))
+        yield Difference("name", *at, beside(call.name, twin.name))
     if not same(call.arguments, twin.arguments):
-        yield Difference("arguments", *places, beside(call.arguments, twin.arguments))
-    if call.completed != twin.completed:
-        words = ["completed" if completed else "unfinished" for completed in (call.completed, twin.completed)]
-        yield Difference("status", *places, " -> ".join(words))
+        yield Difference("arguments", *at, beside(call.arguments, twin.arguments))
+    yield from details(call, twin)
 
 
 def results(one: list[Result], other: list[Result]) -> Iterator[Difference]:
@@ -360,36 +818,48 @@ def results(one: list[Result], other: list[Result]) -> Iterator[Difference]:
         twin = right.get(key)
         if twin is None:
             yield Difference("result", pointer(result.path), None, f"missing: of {shown(result.call_id)}")
-        elif result.output != twin.output:
-            yield Difference("output", pointer(result.path), pointer(twin.path), beside(result.output, twin.output))
+        else:
+            yield from result_parts(result, twin)
     for key, result in right.items():
         if key not in left:
             yield Difference("result", None, pointer(result.path), f"new: of {shown(result.call_id)}")
 
 
+def result_parts(result: Result, twin: Result) -> Iterator[Difference]:
+    at = pointer(result.path), pointer(twin.path)
+    if not same(result.output, twin.output):
+        yield Difference("output", *at, beside(*map(output_alone, (result.output, twin.output))))
+    # Only Chat can name the function again, which the call has named.
+    if result.name and twin.name and not same(result.name, twin.name):
+        yield Difference("detail", *at, f"name: {beside(result.name, twin.name)}")
+    yield from details(result, twin)
+
+
+def output_alone(output: list[Json]) -> Json:
+    return text_alone(output[0]) if len(output) == 1 else output
+
+
 def items(one: list[Item], other: list[Item]) -> Iterator[Difference]:
-    left, right = [item.value for item in one], [item.value for item in other]
+    new = [*other]
     for item in one:
-        if not any(same(item.value, value) for value in right):
+        twin = next((n for n, candidate in enumerate(new) if same(item.value, candidate.value)), None)
+        if twin is None:
             yield Difference("item", pointer(item.path), None, f"missing: {shown(item.kind)}")
-    for item in other:
-        if not any(same(item.value, value) for value in left):
-            yield Difference("item", None, pointer(item.path), f"new: {shown(item.kind)}")
+        else:
+            del new[twin]
+    for item in new:
+        yield Difference("item", None, pointer(item.path), f"new: {shown(item.kind)}")
 
 
-Tools = dict[str, tuple[Path, dict[str, Any]]]
-
-
-def tools(one: Tools, other: Tools) -> Iterator[Difference]:
+def tools(one: Places, other: Places) -> Iterator[Difference]:
     for name, (path, told) in one.items():
         if name not in other:
             yield Difference("tool", pointer(path), None, f"missing: {shown(name)}")
             continue
         place, twin = other[name]
-        for key in told:
-            unsaid = key == "strict" and None in (told[key], twin[key])
-            if not unsaid and not same(told[key], twin[key]):
-                said = f"{key}: {beside(told[key], twin[key])}"
+        for key in {**told, **twin}:
+            if not same(told.get(key), twin.get(key)):
+                said = f"{key}: {beside(told.get(key), twin.get(key))}"
                 yield Difference("schema", pointer(path), pointer(place), said)
     for name, (path, _) in other.items():
         if name not in one:

@@ -7,20 +7,19 @@ found and what to say instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
 from turncodec.edge import decode
-from turncodec.equality import DEEPEST
+from turncodec.equality import DEEPEST, json_faults
 from turncodec.formats import CHAT, RESPONSES, Format
 from turncodec.lines import LINE_PRESETS, Lines
 from turncodec.mapping.parameters import PARAMETERS
-from turncodec.record import URLS, InText, Part, Record, Unchanged, Unreadable
+from turncodec.record import URLS, BatchLine, InText, Part, Record, Unchanged, Unreadable, settings_in
 from turncodec.refusals import Finding, Path, Refused, follow, path_of, raise_all, refused
 from turncodec.remainder import Op
-from turncodec.request import Request, Row, settings_from
+from turncodec.request import Request, Row
 from turncodec.response import Completion, Response
 from turncodec.transcript import Transcript
 
@@ -37,6 +36,8 @@ class Preset:
     request: str
     response: str
     text: bool = False
+    turns: str = ""
+    """A column that has the turns of the request once more, and keeps its name."""
     note: str = ""
 
 
@@ -46,7 +47,7 @@ PRESETS: dict[str, Preset] = {
     "openpipe": Preset("/input", "/output", note="logs of OpenPipe"),
     "langfuse": Preset("/input", "/output", text=True, note="export of Langfuse: strings that hold JSON"),
     "litellm": Preset(
-        "/proxy_server_request", "/response", note="spend logs of LiteLLM; `messages` stays with its name"
+        "/proxy_server_request", "/response", turns="messages", note="spend logs of LiteLLM; `messages` keeps its name"
     ),
 }
 """Shapes in which requests and answers are stored together, exactly as they went over the wire."""
@@ -115,7 +116,9 @@ def kind_of(document: Any, format_: Format) -> str:
         return "transcript"
     if document.get("object") in ("chat.completion", "response"):
         return "response"
-    if not is_transcript(document.get(format_.key), format_):
+    if "custom_id" in document and is_batch(document):
+        return "batch"
+    if not has_transcript(document, format_):
         if "custom_id" in document and not {"body", "response", "error"}.isdisjoint(document):
             return "batch"
         if is_error(document):
@@ -127,15 +130,40 @@ def kind_of(document: Any, format_: Format) -> str:
     return "request" if "model" in document or document.keys() <= REQUEST_KEYS else "row"
 
 
+def is_batch(document: dict[str, Any]) -> bool:
+    """Whether a record has the frame of a batch line, whatever other columns it has."""
+    answer = document.get("response")
+    return isinstance(document.get("body"), dict) or (isinstance(answer, dict) and "body" in answer)
+
+
 def format_of(document: Any) -> Format:
     """The format that a document is in, by its keys; Chat where nothing tells."""
-    if isinstance(document, dict):
-        for path in (("body",), ("response", "body")):
-            with suppress(KeyError, TypeError):
-                return format_of(follow(document, path))
-        return RESPONSES if document.get("object") == "response" or "input" in document else CHAT
-    first = document[0] if isinstance(document, list) and document else None
-    return RESPONSES if isinstance(first, dict) and "type" in first else CHAT
+    inner = [path_of(pointer) for row in PRESETS.values() for pointer in (row.request, row.response)]
+    for path in ((), ("body",), ("response", "body"), *inner):
+        told = told_by(follow(document, path)) if is_filled(document, path) else None
+        if told:
+            return told
+    return CHAT
+
+
+def told_by(value: Any) -> Format | None:
+    """The format that the keys of a body or the turns of a list tell, or None."""
+    if isinstance(value, list):
+        turns = [turn for turn in value if isinstance(turn, dict)]
+        return RESPONSES if any("type" in turn or has_item_parts(turn) for turn in turns) else CHAT
+    if not isinstance(value, dict):
+        return None
+    if isinstance(value.get("messages"), list) or isinstance(value.get("choices"), list):
+        return CHAT
+    if value.get("object") == "response" or has_transcript(value, RESPONSES):
+        return RESPONSES
+    return None
+
+
+def has_item_parts(turn: dict[str, Any]) -> bool:
+    content = turn.get("content")
+    parts = content if isinstance(content, list) else []
+    return any(isinstance(part, dict) and str(part.get("type")).startswith(("input_", "output_")) for part in parts)
 
 
 REQUEST_KEYS = frozenset(
@@ -179,15 +207,24 @@ def layout_at(document: Any, format_: Format, at: Path) -> Layout:
     at = as_found(document, at)
     holder = get_at(document, at[:-1]) if at else document
     if not at or not isinstance(holder, dict):
+        raise_all(json_faults(put_at(document, at, at, None)) if at else [])
         return Layout(Transcript(get_at(document, at), format_), at, at, at, at)
     raise_all(turned_already(holder[at[-1]], at, format_))
+    raise_all(json_faults(put_at(document, at[:-1], at[:-1], None)) if at[1:] else [])
     subject = Row(holder, format_, str(at[-1]))
     return Layout(subject, at[:-1], at[:-1], at, (*at[:-1], subject.target))
 
 
 def is_error(document: Any) -> bool:
     """The body that a server sends in place of an answer (specification, Errors)."""
-    return isinstance(document, dict) and isinstance(document.get("error"), dict) and document.keys() <= {"error"}
+    if not isinstance(document, dict) or not document.keys().isdisjoint(SAYING):
+        return False
+    error = document.get("error")
+    return document.get("object") == "error" or isinstance(error, dict) or (isinstance(error, str) and error != "")
+
+
+SAYING = ("messages", "input", "choices", "output", "body", "response")
+"""Keys under which a document says more than an error."""
 
 
 def batch_line(line: Any, format_: Format, settings: Settings) -> Layout:
@@ -197,8 +234,11 @@ def batch_line(line: Any, format_: Format, settings: Settings) -> Layout:
     if isinstance(line.get("body"), dict):
         body = line["body"]
         if line.get("url") in (None, *URLS.values()):
-            raise_all(finding.under(("body",)) for finding in no_transcript(body, format_))
-        return Layout(Record(line, format_, {("body",): Request(body, format_)} if format_.key in body else {}))
+            nothing = [finding.under(("body",)) for finding in no_transcript(body, format_)]
+            if line.get("url") == URLS[format_.name] and any(f.code == "wrong_direction" for f in nothing):
+                raise refused("mixed_formats", ("url",), f"the url is that of {format_.title}, the body is not")
+            raise_all(nothing)
+        return Layout(BatchLine(line, format_, {("body",): Request(body, format_)} if format_.key in body else {}))
     response = line.get("response")
     answer = response.get("body") if isinstance(response, dict) else None
     if is_error(answer) or (answer is None and line.get("error") is not None):
@@ -209,7 +249,7 @@ def batch_line(line: Any, format_: Format, settings: Settings) -> Layout:
     part = answer_in(answer, format_, settings, ("response", "body"))
     if part is None:
         raise refused("unknown_shape", ("response", "body"), "this is no answer of either format")
-    return Layout(Record(line, format_, {("response", "body"): part} if part else {}))
+    return Layout(BatchLine(line, format_, {("response", "body"): part}))
 
 
 def answer_in(
@@ -258,11 +298,9 @@ def pair(document: Any, format_: Format, preset: Preset) -> Layout:
     settings: Settings = {}
     for path, value in filled.items():
         parts[path] = part_of(value, format_, settings, preset.text)
-        if isinstance(parts[path], Request):
-            with suppress(Refused):
-                settings = settings_from(value)
-    if preset is PRESETS["litellm"] and isinstance(document.get("messages"), list) and document["messages"]:
-        parts[("messages",)] = Transcript(document["messages"], format_)
+        settings = settings or settings_in(parts[path], value)
+    if preset.turns and isinstance(document.get(preset.turns), list) and document[preset.turns]:
+        parts[(preset.turns,)] = Transcript(document[preset.turns], format_)
     return Layout(Record(document, format_, parts))
 
 
@@ -279,8 +317,9 @@ def part_of(value: Any, format_: Format, settings: Settings, text: bool) -> Part
     if text and isinstance(value, str):
         try:
             inner = decode(value.encode(errors="surrogatepass"))
-        except Refused:
-            return Unchanged(value, format_)
+        except Refused as broken:
+            opens = value.lstrip().startswith(('{"', "[{"))
+            return Unreadable(value, broken) if opens else Unchanged(value, format_)
         if not isinstance(inner, dict | list):
             return Unchanged(value, format_)
         return InText(value, part_of(inner, format_, settings, text=False))
@@ -342,17 +381,23 @@ def no_transcript(document: Any, format_: Format) -> list[Finding]:
     """Why an object holds no transcript of the format, or nothing."""
     if not isinstance(document, dict):
         return [Finding("unknown_shape", (), "a document is a list of turns or an object that holds one")]
-    here, there = document.get(format_.key), document.get(format_.other.key)
-    if is_transcript(here, format_):
+    if has_transcript(document, format_):
         if format_.other.key in document:
             said = f"both {format_.key} and {format_.other.key} stand in one object"
             return [Finding("mixed_formats", (format_.other.key,), said)]
         return []
-    if is_transcript(there, format_.other):
+    if has_transcript(document, format_.other):
         said = f"the document is in {format_.other.title} already"
         return [Finding("wrong_direction", (format_.other.key,), said)]
     found = ", ".join(sorted(map(str, document))[:12]) or "nothing"
     return [Finding("unknown_shape", (), f"no list of turns under {format_.key!r}; the keys are {found}")]
+
+
+def has_transcript(document: dict[str, Any], format_: Format) -> bool:
+    """Whether an object has turns under the key of the format. A text `input` beside a text `output` is the row of a
+    table for training, and no conversation."""
+    value = document.get(format_.key)
+    return is_transcript(value, format_) and not (isinstance(value, str) and isinstance(document.get("output"), str))
 
 
 def is_transcript(value: Any, format_: Format) -> bool:

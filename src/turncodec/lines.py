@@ -116,11 +116,14 @@ class Lines:
         return {key: value for key, value in row.items() if key != self.preset.turn}
 
     def allow(self, codes: Collection[str]) -> list[Finding]:
-        return [
+        left = [
             thread.line(finding.path, self.preset, finding)
             for thread in self.threads
             for finding in thread.transcript.allow(codes)
         ]
+        if any(thread.transcript.resolved for thread in self.threads):
+            return left
+        return [*left, Finding("unknown_shape", (), "no turn would be left in any line", allowable=False)]
 
     def map(self) -> list[Any]:
         placed: dict[int, list[Any]] = {}

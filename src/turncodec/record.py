@@ -6,6 +6,7 @@ The parts change together; everything else of the record passes through untouche
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from typing import Any, Protocol
 
 from turncodec.edge import decode, encode
@@ -13,6 +14,8 @@ from turncodec.equality import json_faults
 from turncodec.formats import Format
 from turncodec.refusals import Finding, Path, Refused, follow
 from turncodec.remainder import Op
+from turncodec.request import Request, settings_from
+from turncodec.response import Response
 from turncodec.transcript import NotReversible
 from turncodec.validate import in_order
 
@@ -31,7 +34,7 @@ class Part(Protocol):
 
 
 class Record:
-    """A record with parts at paths of its own; a batch line has its `url` changed together with them."""
+    """A record with parts at paths of its own. An answer beside its request echoes the settings of that request."""
 
     turns = None
     count = 0
@@ -44,52 +47,79 @@ class Record:
         rest = self.value
         for path in self.parts:
             rest = put(rest, path, None)
-        findings = list(json_faults(rest)) + self.url_findings()
+        findings = list(json_faults(rest)) + self.own_findings()
         findings += [f.under(path) for path, part in self.parts.items() for f in part.examine()]
         return in_order(self.value, findings)
 
-    def url_findings(self) -> list[Finding]:
+    def own_findings(self) -> list[Finding]:
+        return []
+
+    def allow(self, codes: Collection[str]) -> list[Finding]:
+        return [f.under(path) for path, part in self.parts.items() for f in part.allow(codes)]
+
+    def map(self) -> dict[str, Any]:
+        mapped = self.turned(self.value, self.format.other)
+        for path, part in self.parts.items():
+            mapped = put(mapped, path, part.map())
+        return mapped
+
+    def turned(self, record: dict[str, Any], format_: Format) -> dict[str, Any]:  # noqa: ARG002 - see `BatchLine`
+        """The record with its own keys as they are in a format."""
+        return record
+
+    def prove(self, mapped: dict[str, Any]) -> list[Op]:
+        self.back = self.turned(mapped, self.format)
+        ops: list[Op] = []
+        lost: list[Path] = []
+        settings: dict[str, Any] = {}
+        for path, part in self.parts.items():
+            answer = part.part if isinstance(part, InText) else part
+            if isinstance(answer, Response):
+                answer.settings = settings
+            try:
+                ops += [op.under(path) for op in part.prove(follow(mapped, path))]
+            except NotReversible as wrong:
+                lost += [path + inner for inner in wrong.paths]
+            self.back = put(self.back, path, part.back)
+            settings = settings or settings_in(part, follow(mapped, path))
+        if lost:
+            raise NotReversible(lost)
+        return ops
+
+
+class BatchLine(Record):
+    """A line of a batch file: its `url` changes together with its body."""
+
+    def own_findings(self) -> list[Finding]:
         url = self.value.get("url")
-        if "custom_id" not in self.value or url is None or url == URLS[self.format.name]:
+        if url is None or url == URLS[self.format.name]:
             return []
         if url == URLS[self.format.other.name]:
             said = f"the url is that of {self.format.other.title}, the body is not"
             return [Finding("mixed_formats", ("url",), said)]
         return [Finding("batch_url", ("url",), f"{url!r:.80} is neither {' nor '.join(URLS.values())}")]
 
-    def allow(self, codes: Collection[str]) -> list[Finding]:
-        return [f.under(path) for path, part in self.parts.items() for f in part.allow(codes)]
-
-    def map(self) -> dict[str, Any]:
-        mapped = self.with_url(self.value, self.format.other)
-        for path, part in self.parts.items():
-            mapped = put(mapped, path, part.map())
-        return mapped
-
-    def with_url(self, record: dict[str, Any], format_: Format) -> dict[str, Any]:
-        if "custom_id" in record and isinstance(record.get("url"), str):
-            return put(record, ("url",), URLS[format_.name])
-        return record
-
-    def prove(self, mapped: dict[str, Any]) -> list[Op]:
-        self.back = self.with_url(mapped, self.format)
-        ops: list[Op] = []
-        lost: list[Path] = []
-        for path, part in self.parts.items():
-            try:
-                ops += [op.under(path) for op in part.prove(follow(mapped, path))]
-            except NotReversible as wrong:
-                lost += [path + inner for inner in wrong.paths]
-            self.back = put(self.back, path, part.back)
-        if lost:
-            raise NotReversible(lost)
-        return ops
+    def turned(self, record: dict[str, Any], format_: Format) -> dict[str, Any]:
+        return {**record, "url": URLS[format_.name]} if isinstance(record.get("url"), str) else record
 
 
-def put(record: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
-    """A copy of a record with another value at a path of keys that exists."""
-    key, inner = str(path[0]), path[1:]
-    return {**record, key: put(record[key], inner, value) if inner else value}
+def put(record: Any, path: Path, value: Any) -> Any:
+    """A copy of a record with another value at a path that exists."""
+    step: Any = path[0]
+    inner = path[1:]
+    copy: Any = list(record) if isinstance(record, list) else dict(record)
+    copy[step] = put(copy[step], inner, value) if inner else value
+    return copy
+
+
+def settings_in(part: Part, value: Any) -> dict[str, Any]:
+    """What an answer echoes of the part before it, if that is a request; `value` is the request or its translation."""
+    if isinstance(part, InText):
+        return settings_in(part.part, decode(value.encode(errors="surrogatepass")))
+    if isinstance(part, Request):
+        with suppress(Refused):
+            return settings_from(value)
+    return {}
 
 
 # ---------------------------------------------------------------- parts of another dress

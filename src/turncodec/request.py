@@ -31,6 +31,7 @@ from turncodec.wire import chat, responses
 
 Body = dict[str, Any]
 
+AS_ROW = "remove the key, or say that this is a row (kind row), whose other columns pass as they are"
 CHOICES = ("function", "allowed_tools")
 EFFORTS = ("none", "low", "medium", "high", "xhigh")
 TIERS = ("auto", "default", "flex", "priority")
@@ -113,6 +114,8 @@ def as_value(finding: Finding) -> Finding:
     """A parameter whose value its format does not know can stay behind as one that the format does not know."""
     if finding.code == "unknown_value" and len(finding.path) == 1:
         return replace(finding, leave=finding.path, allowable=True)
+    if finding.code == "unknown_field" and len(finding.path) == 1:
+        return replace(finding, hint=AS_ROW)
     return finding
 
 
@@ -124,12 +127,11 @@ def settings_from(request: Any) -> Body:
     if not isinstance(request, dict):
         raise refused("unknown_shape", (), "request= must be the body of a request")
     format_ = RESPONSES if "input" in request else CHAT
-    body = {key: value for key, value in request.items() if key != format_.key}
-    raise_all(json_faults(body))
-    wrong = [*shape_findings(body, format_), *tools_findings(body, format_)]
-    raise_all(finding for finding in wrong if finding.leave is None)
-    crossing = without(body, list({finding.leave: None for finding in wrong if finding.leave is not None}))
-    return settings_of(parameters_to_responses(crossing) if format_ is CHAT else crossing)
+    sent = Request({**request, format_.key: []}, format_)
+    wrong = sent.examine()
+    raise_all(replace(f, message=f"in the request: {f.message}") for f in wrong if not f.can_be_allowed)
+    sent.allow({finding.code for finding in wrong})
+    return settings_of(parameters_to_responses(sent.resolved) if format_ is CHAT else sent.resolved)
 
 
 def ordered(parameters: Body, key: str, turns: Elements) -> Body:
@@ -141,7 +143,8 @@ def ordered(parameters: Body, key: str, turns: Elements) -> Body:
 def without(body: Body, leaves: list[Path]) -> Body:
     """A copy of the body without the parts that stay behind."""
     copy = deepcopy(body)
-    for leave in sorted(leaves, key=lambda path: tuple((isinstance(s, str), s) for s in path), reverse=True):
+    outer = {leave for leave in leaves if not any(leave[:n] in leaves for n in range(len(leave)))}
+    for leave in sorted(outer, key=lambda path: tuple((isinstance(s, str), s) for s in path), reverse=True):
         holder: Any = copy
         for step in leave[:-1]:
             holder = holder[step]
@@ -181,6 +184,19 @@ def chat_rules(body: Body, bad: set[Path]) -> Iterator[Finding]:
         if body.get(key) is not None:
             said = "the deprecated form" + (" beside tools: which one is meant?" if both else " of tools")
             yield Finding("legacy_function", (key,), said, allowable=not both and not bad)
+    yield from functions_findings(body, bad)
+
+
+def functions_findings(body: Body, bad: set[Path]) -> Iterator[Finding]:
+    """What is wrong with deprecated functions, seen as the tools that they become."""
+    functions = body["functions"] if isinstance(body.get("functions"), list) and ("functions",) not in bad else []
+    names = [function.get("name") for function in functions if isinstance(function, dict)]
+    for n, name in enumerate(names):
+        if isinstance(name, str) and not any(path[:2] == ("functions", n) for path in bad):
+            yield from (finding.under(("functions", n)) for finding in name_findings(name, ("name",)))
+    choice = body.get("function_call")
+    if isinstance(choice, dict) and isinstance(choice.get("name"), str) and choice["name"] not in names:
+        yield Finding("malformed", ("function_call",), f"no function of this request is called {choice['name']!r:.80}")
 
 
 def responses_rules(body: Body, _: set[Path]) -> Iterator[Finding]:
@@ -251,13 +267,19 @@ def beyond(path: Path, said: str) -> Finding:
 # ---------------------------------------------------------------- tools
 
 
+Fates = dict[str, str | None]
+"""The tools of a request by their names, each with the code for which it stays behind if that is allowed."""
+
+
 def tools_findings(body: Body, format_: Format) -> Iterator[Finding]:
     tools = body.get("tools")
-    names: set[str] = set()
+    fates: Fates = {}
     for n, tool in enumerate(tools if isinstance(tools, list) else ()):
-        yield from (finding.under(("tools", n)) for finding in tool_findings(tool, format_))
-        names.add(str(name_of(tool)))
-    yield from choice_findings(body.get("tool_choice"), names, format_)
+        found = list(tool_findings(tool, format_))
+        yield from (finding.under(("tools", n)) for finding in found)
+        if isinstance(name := name_of(tool), str):
+            fates[name] = next((finding.code for finding in found if finding.leave == ()), None)
+    yield from choice_findings(body.get("tool_choice"), fates, format_)
 
 
 def tool_findings(tool: Any, format_: Format) -> Iterator[Finding]:
@@ -286,25 +308,25 @@ def tool_findings(tool: Any, format_: Format) -> Iterator[Finding]:
 def name_of(tool: Any) -> Any:
     if not isinstance(tool, dict):
         return None
-    function = tool.get("function", tool)
+    function = tool.get("function", tool.get("custom", tool))
     return function.get("name") if isinstance(function, dict) else None
 
 
-def choice_findings(choice: Any, names: set[str], format_: Format) -> Iterator[Finding]:
-    """A choice must be among the tools that are there."""
+def choice_findings(choice: Any, fates: Fates, format_: Format) -> Iterator[Finding]:
+    """A choice must be among the tools that are there, and stays behind with them."""
     if not isinstance(choice, dict):
         return
     kind = choice.get("type")
     base: Path = ("tool_choice",)
     if kind == "function":
-        yield from unknown_name(choice, names, base)
+        yield from unknown_name(choice, fates, base)
     elif kind == "allowed_tools":
         nested = format_ is CHAT
         allowed = choice.get("allowed_tools") if nested else choice
         path: Path = (*base, "allowed_tools") if nested else base
         tools = allowed.get("tools") if isinstance(allowed, dict) else None
         for n, tool in enumerate(tools if isinstance(tools, list) else ()):
-            yield from unknown_name(tool, names, (*path, "tools", n))
+            yield from unknown_name(tool, fates, (*path, "tools", n))
         if isinstance(tools, list) and not 0 < len(tools) <= 128:
             yield replace(beyond((*path, "tools"), "1 to 128 allowed tools"), leave=base)
         if not nested and choice.get("mode") == "none":
@@ -314,10 +336,15 @@ def choice_findings(choice: Any, names: set[str], format_: Format) -> Iterator[F
         yield Finding(code, base, f"a choice of type {kind!r:.80} has no counterpart", leave=base)
 
 
-def unknown_name(choice: Any, names: set[str], path: Path) -> Iterator[Finding]:
+def unknown_name(choice: Any, fates: Fates, path: Path) -> Iterator[Finding]:
     name = name_of(choice)
-    if isinstance(name, str) and name not in names:
+    if not isinstance(name, str):
+        return
+    fate = fates.get(name)
+    if name not in fates:
         yield Finding("malformed", path, f"no tool of this request is called {name!r:.80}")
+    elif fate:
+        yield Finding(fate, path, f"the tool {name!r:.80} cannot cross, nor can a choice of it", leave=path[:1])
 
 
 # ---------------------------------------------------------------- a row

@@ -25,6 +25,8 @@ from turncodec.wire import chat, responses
 
 Body = dict[str, Any]
 
+UNRESOLVED = ("refusal_order", "call_id_length")
+"""What may be allowed in a transcript, where it is resolved, but not in a response."""
 CUT = ("length", "content_filter")
 CARRIED = ("cached_tokens", "reasoning_tokens", "cache_write_tokens")
 TIERS = ("auto", "default", "flex", "scale", "priority", "fast")
@@ -207,6 +209,8 @@ class Response:
 
     def __init__(self, value: Body) -> None:
         self.value = self.resolved = self.back = value
+        self.settings: Body = {}
+        """What the way back will echo, where the request stands beside it."""
         self.count = 0
         self.origin: list[int] = list(range(len(value["output"]) if isinstance(value.get("output"), list) else 0))
 
@@ -236,7 +240,7 @@ class Response:
         self.resolved = {**self.resolved, "output": [item for _, item in kept]}
 
     def prove(self, mapped: Body) -> list[Op]:
-        self.back = completion_to_response(mapped, {})
+        self.back = completion_to_response(mapped, self.settings)
         again, output = self.back["output"], self.resolved["output"]
         order = [n for n, item in enumerate(output) if item.get("type", "message") != "function_call"]
         order += [n for n, item in enumerate(output) if item.get("type") == "function_call"]
@@ -290,8 +294,10 @@ def response_findings(body: Body) -> Iterator[Finding]:
     yield from details_findings(body.get("usage"), ("input_tokens_details", "output_tokens_details"), bad)
     if body.get("moderation") is not None:
         yield Finding("no_counterpart", ("moderation",), "moderation has no counterpart", leave=("moderation",))
-    if body.get("error") is not None and body.get("status") == "completed":
-        yield Finding("incomplete", ("error",), "a completed response with an error")
+    if body.get("status") == "completed":
+        for key in ("error", "incomplete_details"):
+            if body.get(key) is not None:
+                yield Finding("incomplete", (key,), f"a completed response with {key}")
 
 
 def status_findings(body: Body, output: list[Any]) -> Iterator[Finding]:
@@ -316,8 +322,11 @@ def output_findings(output: list[Any], status: Any) -> Iterator[Finding]:
     all_findings: list[Finding] = []
     for n, item in enumerate(output):
         kind = item.get("type", "message") if isinstance(item, dict) else None
-        findings = [f for f in item_findings(item) if f.code not in ("annotations", "logprobs")]
-        findings = [replace(f, allowable=False) if f.code == "refusal_order" else f for f in findings]
+        findings = item_findings(item)
+        kept = {f.path for f in findings if f.code in ("annotations", "logprobs")}
+        findings = [replace(f, allowable=False) if f.code in UNRESOLVED else f for f in findings if f.path not in kept]
+        if kept:
+            findings += [f for f in type_findings(responses.ITEM["message"], item) if f.path[:3] in kept - {f.path}]
         if kind == "message" and status == "incomplete" and n == len(output) - 1:
             findings = [f for f in findings if f.code != "incomplete"]
         if kind == "message" and not any(f.path == () for f in findings):
@@ -332,7 +341,7 @@ def output_findings(output: list[Any], status: Any) -> Iterator[Finding]:
     yield from all_findings
     inner = [replace(finding, path=finding.path[1:]) for finding in all_findings]
     yield from (
-        finding.under(("output",))
+        replace(finding.under(("output",)), allowable=False)
         for finding in pair(item_events(output), calls_left(inner)).findings
         if finding.code in ("duplicate_call_id",)
     )
@@ -349,7 +358,7 @@ def spoken_findings(item: Body) -> list[Finding]:
         return []
     if not content:
         return [Finding("empty_message", (), "without any part it would vanish from the completion", leave=())]
-    found: list[Finding] = []
+    found = list(empty_refusals(content))
     texts = [n for n, part in enumerate(content) if isinstance(part, dict) and part.get("type") == "output_text"]
     found += [Finding("several_parts", ("content", n), "a second text, where a completion has one") for n in texts[1:]]
     for n in texts:
@@ -366,6 +375,13 @@ def spoken_findings(item: Body) -> list[Finding]:
         ):
             found.append(Finding("annotations", path, "a completion can cite urls only", leave=path))
     return found
+
+
+def empty_refusals(content: list[Any]) -> Iterator[Finding]:
+    for n, part in enumerate(content):
+        if isinstance(part, dict) and part.get("type") == "refusal" and part.get("refusal") == "":
+            leave: Path = ("content", n) if len(content) > 1 else ()
+            yield Finding("empty_message", ("content", n), "a refusal that says nothing", leave=leave)
 
 
 def is_citation(annotation: Any, citation: TypeAdapter[Any]) -> bool:

@@ -194,16 +194,6 @@ RESPONSES: tuple[Spelling, ...] = (
     ),
 )
 
-REGROUPED = Spelling(
-    "bounds of a turn",
-    ("*",),
-    lambda _: False,
-    "what the assistant does at one go is one message in Chat and several items in Responses; which of them stood in "
-    "one message, and whether a text came before a call, has no place on the other side",
-    "specification digest g2, Grouping",
-)
-
-
 Place = Mapping[int, int] | Sequence[int]
 """For an index of the original the one of the back-translation."""
 
@@ -430,6 +420,12 @@ ANSWERS: tuple[Setting, ...] = (
             step.path in (("metadata",), ("choices", 0, "logprobs")) and is_nothing(step.old) and is_nothing(step.value)
         ),
         "an object with nothing in it",
+    ),
+    Setting(
+        "no log probabilities",
+        "chat",
+        lambda step: step.path == ("choices", 0, "logprobs", "refusal") and is_empty(step.value) and is_empty(step.old),
+        "an empty list of what a refusal would have",
     ),
     Setting(
         "constant",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from turncodec.documents import PRESETS, Layout, Preset, format_of, get_at, layout_of, put_at
-from turncodec.equality import same
+from turncodec.equality import DEEPEST, same
 from turncodec.formats import CHAT, RESPONSES, Format
-from turncodec.refusals import Finding, Path, Refusal, Refused, allowed_codes, path_of, raise_all
-from turncodec.remainder import Remainder, apply, read_remainder, restore, spoken_of
+from turncodec.refusals import Finding, Path, Refusal, Refused, allowed_codes, path_of, pointer, raise_all, refused
+from turncodec.remainder import Remainder, apply, difference, read_remainder, restore, spoken_of
 from turncodec.request import settings_from
 from turncodec.transcript import NotReversible, Transcript
 
@@ -99,11 +99,15 @@ def places(request_at: str | None, response_at: str | None) -> Preset | None:
     """Where a row has a request and its answer, as JSON pointers; None where neither is given."""
     if request_at is None and response_at is None:
         return None
-    for pointer in (request_at, response_at):
-        if pointer is not None and not path_of(pointer):
+    for place in (request_at, response_at):
+        if place is not None and not path_of(place):
             raise ValueError("request_at and response_at lead into the document, and cannot be the whole of it")
     usual = PRESETS["pair"]
-    return Preset(request_at or usual.request, response_at or usual.response)
+    preset = Preset(request_at or usual.request, response_at or usual.response)
+    first, second = sorted((path_of(preset.request), path_of(preset.response)), key=len)
+    if second[: len(first)] == first:
+        raise ValueError(f"{preset.request} and {preset.response}: one place cannot be inside the other")
+    return preset
 
 
 def source_of(to: str) -> Format:
@@ -124,17 +128,31 @@ def translate(
     pair: Preset | None = None,
 ) -> Translation:
     """The one function behind both directions: validate, allow, map, prove."""
+    try:
+        return four_steps(document, source, kind, allow, at, remainder, settings, pair)
+    except Refused:
+        if (values := plain(document)) is document:
+            raise
+    return four_steps(values, source, kind, allow, at, remainder, settings, pair)
+
+
+def four_steps(
+    document: Json,
+    source: Format,
+    kind: str | None,
+    allow: str | Collection[str],
+    at: str | None,
+    remainder: dict[str, Any] | None,
+    settings: dict[str, Any] | None,
+    pair: Preset | None,
+) -> Translation:
     codes = allowed_codes(allow) if allow else frozenset()
     belonging = None if remainder is None else read_remainder(remainder, source.other.name)
-    if hasattr(document, "model_dump"):
-        document = dumped(document)
     layout = layout_of(document, source, kind, None if at is None else path_of(at), settings, pair)
     subject = layout.subject
 
     findings = subject.examine()
     if findings:
-        if (without_objects := plain(document)) is not document:
-            return translate(without_objects, source, kind, allow, at, remainder, settings, pair)
         passing = Passing(codes, belonging, layout)
         raise_all(f.under(layout.path) for f in findings if not (passing(f) and f.can_be_allowed))
         left = subject.allow(passing.codes)
@@ -147,7 +165,8 @@ def translate(
     translation = Translation(translated, prove(document, translated, layout, mapped, used))
     if belonging is None:
         return translation
-    return replace(translation, document=restored(translation.document, belonging, layout))
+    whole = restored(translation.document, belonging, layout)
+    return Translation(whole, remainder_of_restored(whole, document, belonging, layout, codes, kind, at))
 
 
 class Passing:
@@ -203,24 +222,53 @@ def restored(document: Json, belonging: Remainder, layout: Layout) -> Json:
     return append(whole, base, turns.format.map(grown), turns.format.other) if grown else whole
 
 
+def remainder_of_restored(
+    whole: Json,
+    document: Json,
+    belonging: Remainder,
+    layout: Layout,
+    codes: frozenset[str],
+    kind: str | None,
+    at: str | None,
+) -> dict[str, Any] | None:
+    """What leads from a restored document with added turns back to the document that it was restored from; None where
+    nothing was added, and the restored document alone does. Raises `Refused` with `stale_remainder` where the added
+    turns do not fit the original: a result may answer a call that had another id there."""
+    turns, source = layout.subject.turns, layout.subject.format
+    if turns is None or len(turns.resolved) <= belonging.count:
+        return None
+    place = None if at is None else pointer(layout.turns_target)
+    try:
+        there = four_steps(whole, source.other, kind, codes | belonging.allowed, place, None, None, None)
+    except Refused as refusal:
+        said = f"the turns that were added do not fit the original: {refusal.refusals[0]}"
+        raise refused("stale_remainder", layout.turns_path, said) from None
+    ops = difference(there.document, document)
+    used = sorted(set((there.remainder or {}).get("allowed", ())))
+    if not ops and not used:
+        return None
+    concerned = spoken_of(ops, there.document, layout.turns_path)
+    count = len(get_at(there.document, layout.turns_path))
+    return Remainder.of(source.name, count, concerned, used, [op.as_json() for op in ops]).as_json()
+
+
 def append(document: Json, path: Path, turns: list[Any], format_: Format) -> Json:
     """A document whose list of turns has grown."""
     value = get_at(document, path)
     return put_at(document, path, path, [*Transcript(value, format_).elements, *turns])
 
 
-def plain(document: Any) -> Any:
-    """A document of dicts and lists alone. Objects of client libraries (anything with `model_dump`), also where they
-    stand as messages or items in a list, become what they were made from, keys that were never set left out."""
-    if type(document) is list and any(hasattr(entry, "model_dump") for entry in document):
-        return [dumped(entry) for entry in document]
-    if type(document) is dict:
-        for key in ("messages", "input"):
-            turns = plain(document[key]) if type(document.get(key)) is list else None
-            if turns is not None and turns is not document[key]:
-                return {**document, key: turns}
-    return dumped(document)
-
-
-def dumped(value: Any) -> Any:
-    return value.model_dump(mode="json", exclude_unset=True) if hasattr(value, "model_dump") else value
+def plain(value: Any, levels: int = DEEPEST) -> Any:
+    """A document of dicts and lists alone. Objects of client libraries (anything with `model_dump`) become what they
+    were made from, wherever they stand, keys that were never set left out. What has none in it is returned itself."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", exclude_unset=True)
+    if not levels or type(value) not in (dict, list):
+        return value
+    inner = value.items() if type(value) is dict else enumerate(value)
+    changed = {step: new for step, old in inner if (new := plain(old, levels - 1)) is not old}
+    if not changed:
+        return value
+    if type(value) is dict:
+        return {**value, **changed}
+    return [changed.get(n, old) for n, old in enumerate(value)]

@@ -68,7 +68,7 @@ def finding_of(kind: str, path: Path, word: str, said: str, here: Any) -> Findin
         return None  # not JSON at all: `json_faults` says so
     if kind.startswith("union_tag"):
         return unknown_tag(path, here)
-    if path[-1:] == ("arguments",):
+    if path[-1:] == ("arguments",) and (len(path) == 1 or path[-2] in ("function", "function_call")):
         return Finding("arguments_type", path, f"arguments are {spelled(here)}, not a string")
     if kind == "literal_error" and path[-1:] == ("role",):
         return Finding("malformed", path, f"{spelled(here)} is no role that may stand here")

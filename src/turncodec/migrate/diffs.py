@@ -34,6 +34,8 @@ def differences(one: Record | None, other: Record | None, at: str | None) -> lis
         return compare(conversation(one, at), conversation(other, at))
     except Refused as refused:
         return [Difference("record", None, None, f"{refusal.code}: {refusal.message}") for refusal in refused.refusals]
+    except RecursionError:
+        return [Difference("record", None, None, "nested too deeply to be read")]
     except (ValueError, KeyError, IndexError, TypeError) as wrong:
         said = str(wrong) if isinstance(wrong, ValueError) else f"there is nothing at {at}"
         return [Difference("record", None, None, said)]

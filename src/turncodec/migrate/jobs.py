@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -75,8 +77,7 @@ class Job(NamedTuple):
 
 def job(names: Sequence[str], at: str | None = None, kind: str | None = None) -> Job:
     """Look at the sources. The lines of a kind whose lines are turns are one record. Raises `JobError`."""
-    if names.count(STDIN) > 1:
-        raise JobError("standard input (-) can be read only once")
+    read_once(names)
     sources = [look(name, at) for name in names]
     if kind in LINE_PRESETS:
         whole = [replace(source, framing="document") for source in sources if not source.is_empty]
@@ -141,11 +142,27 @@ def nowhere(data: bytes) -> None:
 
 
 def ready(targets: Targets, sources: Sequence[str], force: bool) -> None:
-    """Raise `JobError` unless every target may be written."""
+    """Raise `JobError` unless every target may be written, and every source be read; those that are read beside the
+    records are sources too."""
+    read_once(sources)
     named = targets.named()
     if len({path.resolve() for path in named}) < len(named):
         raise JobError("one file cannot take the records and what belongs beside them")
     refuse_targets(named, [source for source in sources if source != STDIN], force)
+
+
+def read_once(names: Sequence[str]) -> None:
+    """Raise `JobError` where what gives its bytes only once, standard input or a named pipe, is to be read twice."""
+    if names.count(STDIN) > 1:
+        raise JobError("standard input (-) can be read only once; name a file in all places but one")
+    pipes: set[tuple[int, int]] = set()
+    for name in names:
+        with suppress(OSError):
+            status = os.fstat(0) if name == STDIN else Path(name).stat()
+            if stat.S_ISFIFO(status.st_mode):
+                if (status.st_dev, status.st_ino) in pipes:
+                    raise JobError(f"{name} is a pipe, and can be read only once")
+                pipes.add((status.st_dev, status.st_ino))
 
 
 def document(path: Path) -> Any:

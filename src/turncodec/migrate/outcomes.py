@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from turncodec import edge, translate
 from turncodec.lines import LINE_PRESETS
-from turncodec.migrate.batch import Requests
+from turncodec.migrate.batch import Requests, is_answer
 from turncodec.refusals import Finding, Refusal, Refused, raise_all
+from turncodec.translate import Translation
 
-DIRECTIONS = {"responses": translate.to_responses, "chat": translate.to_chat}
+DIRECTIONS: dict[str, Callable[..., Translation]] = {"responses": translate.to_responses, "chat": translate.to_chat}
 OPPOSITE = {"responses": "chat", "chat": "responses"}
 
 
@@ -25,18 +27,20 @@ class Settings:
     request_at: str | None = None
     response_at: str | None = None
     requests: Requests | None = None
-    """The input of the batch whose output is translated, where it is at hand."""
+    """The input of the batch whose output is translated to Responses, where it is at hand."""
 
 
 class Translated(NamedTuple):
-    """The translated record, and the remainder where it has one."""
+    """The translated record, and the remainder where it has one. `is_unasked`: it is an answer whose request is not
+    among those of its batch, so that its settings are the defaults."""
 
     data: bytes
     remainder: dict[str, Any] | None
+    is_unasked: bool = False
 
 
 class PassedThrough(NamedTuple):
-    """The record as it was: it is in the target's format already."""
+    """The record as it was: it is in the target's format already, or says nothing in either, as an error does."""
 
     data: bytes
 
@@ -53,16 +57,7 @@ Outcome = Translated | PassedThrough | Stopped
 def outcome(data: bytes, settings: Settings, remainder: dict[str, Any] | None = None) -> Outcome:
     """Translate one record. `remainder` is the one that was stored beside it, when a record is restored."""
     try:
-        document = read(data, settings)
-        places = {"at": settings.at, "request_at": settings.request_at, "response_at": settings.response_at}
-        if settings.requests is not None and settings.to == "responses":
-            request = settings.requests.of(document)
-            made = translate.to_responses(
-                document, settings.kind, settings.allow, request, remainder=remainder, **places
-            )
-        else:
-            made = DIRECTIONS[settings.to](document, settings.kind, settings.allow, remainder=remainder, **places)
-        return Translated(written(made.document, settings), made.remainder)
+        return translated(data, settings, remainder)
     except Refused as refused:
         if {refusal.code for refusal in refused.refusals} == {"wrong_direction"}:
             return PassedThrough(data)
@@ -70,6 +65,20 @@ def outcome(data: bytes, settings: Settings, remainder: dict[str, Any] | None = 
     except Exception as fault:  # a fault of ours in one record must not take a million others with it
         said = f"a fault of turncodec: {type(fault).__name__}: {fault}"
         return Stopped((Finding("not_reversible", (), f"{said:.300}").refusal(),))
+
+
+def translated(data: bytes, settings: Settings, remainder: dict[str, Any] | None) -> Outcome:
+    """The same, with whatever exception there is. Raises `Refused` where the record cannot go across."""
+    document = read(data, settings)
+    request = settings.requests.of(document) if settings.requests else None
+    given: dict[str, Any] = {} if request is None else {"request": request}
+    places = {"at": settings.at, "request_at": settings.request_at, "response_at": settings.response_at}
+    to = DIRECTIONS[settings.to]
+    made = to(document, settings.kind, settings.allow, remainder=remainder, **places, **given)
+    if made.document is document:
+        return PassedThrough(data)
+    is_unasked = settings.requests is not None and request is None and is_answer(document)
+    return Translated(written(made.document, settings), made.remainder, is_unasked)
 
 
 def read(data: bytes, settings: Settings) -> Any:

@@ -7,6 +7,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
+from pathlib import Path
 from typing import TextIO
 
 from turncodec.edge import encode
@@ -17,7 +18,10 @@ from turncodec.migrate.run import Pairs, Tally, Watch, at, shown, standing
 from turncodec.migrate.targets import Write
 from turncodec.refusals import Refusal
 
-RENAMED = {"messages": "input", "input": "messages"}
+RENAMED = {"responses": ("messages", "input"), "chat": ("input", "messages")}
+"""What a list of turns was called, and is called when it has been translated to a format; any other name stays."""
+
+LONGEST_FOUND = 100
 
 # ---------------------------------------------------------------- the tally
 
@@ -27,15 +31,35 @@ def sum_of(tally: Tally, done: str = "translated", left: str = "passed through")
     return f"{tally.read:,} read = {tally.translated:,} {done} + {tally.refused:,} refused + {tally.passed:,} {left}"
 
 
-def reasons(tally: Tally) -> Iterator[str]:
-    """The refusals by code: how many records, where the first one stands, and what can be done."""
+def reasons(tally: Tally, in_words: bool = False) -> Iterator[str]:
+    """The refusals by code: how many records, where the first one stands, and what can be done. `in_words`: and what
+    the first one says."""
     rows = [("refused because of", "records", "first at", "")]
+    said = [""]
     for code, reason in sorted(tally.reasons.items(), key=lambda item: -item[1].records):
         way = f"--allow {code}" if reason.allowable else f"turncodec explain {code}"
-        rows.append((code, f"{reason.records:,}", reason.first, way))
+        rows.append((code, f"{reason.records:,}", reason.at, way))
+        said.append(f"  {in_short(reason.first)}")
     if tally.reasons:
         yield ""
-        yield from table(rows, right=(1,))
+        for row, words in zip(table(rows, right=(1,)), said, strict=True):
+            yield row
+            if in_words and words:
+                yield words
+
+
+def in_short(refusal: Refusal) -> str:
+    """What was found, cut where it is long, and what to do."""
+    found = shown(refusal.message)
+    cut = found if len(found) <= LONGEST_FOUND else f"{found[: LONGEST_FOUND - 3]}..."
+    return f"{cut}. {shown(refusal.hint)}"
+
+
+def unasked(tally: Tally, requests: Path | None) -> Iterator[str]:
+    """The answers that echo defaults, because their requests are not in the file of requests."""
+    if tally.unasked:
+        which = f"{counted(tally.unasked, 'answer')} without a request in {requests}, first at {tally.first_unasked}"
+        yield f"{which}: in place of its settings there are the defaults"
 
 
 def files(tally: Tally, targets: Targets) -> Iterator[str]:
@@ -74,7 +98,8 @@ def way_back(tally: Tally, targets: Targets, settings: Settings) -> dict[str, ob
     pointer = settings.at
     if pointer:
         holder, _, key = pointer.rpartition("/")
-        pointer = f"{holder}/{RENAMED.get(key, key)}"
+        old, new = RENAMED[settings.to]
+        pointer = f"{holder}/{new if key == old else key}"
     return {
         "to": None if tally.remainders else OPPOSITE[settings.to],
         "remainder": targets.remainder if tally.remainders + tally.passed else None,

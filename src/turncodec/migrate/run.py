@@ -25,10 +25,11 @@ from turncodec.refusals import Refusal
 
 @dataclass(slots=True)
 class Reason:
-    """All refusals of one code: how many records, where the first one stands, whether all of them can be allowed."""
+    """All refusals of one code: how many records, the first one and where it stands, whether all can be allowed."""
 
     records: int
-    first: str
+    at: str
+    first: Refusal
     allowable: bool
 
 
@@ -41,6 +42,8 @@ class Tally:
     passed: int = 0
     refused: int = 0
     remainders: int = 0
+    unasked: int = 0
+    first_unasked: str = ""
     reasons: dict[str, Reason] = field(default_factory=dict)
 
     def count(self, record: Record, outcome: Outcome) -> None:
@@ -53,11 +56,16 @@ class Tally:
         else:
             self.translated += 1
             self.remainders += outcome.remainder is not None
+            if outcome.is_unasked:
+                self.unasked += 1
+                self.first_unasked = self.first_unasked or at(record, "")
 
     def note(self, record: Record, refusals: Iterable[Refusal]) -> None:
         seen = set()
         for refusal in refusals:
-            reason = self.reasons.setdefault(refusal.code, Reason(0, at(record, refusal.pointer), True))
+            if refusal.code not in self.reasons:
+                self.reasons[refusal.code] = Reason(0, at(record, refusal.pointer), refusal, True)
+            reason = self.reasons[refusal.code]
             reason.allowable &= refusal.allowable
             reason.records += refusal.code not in seen
             seen.add(refusal.code)

@@ -383,7 +383,7 @@ class Response(TypedDict):
     incomplete_details: NotRequired[IncompleteDetails | None]
     usage: NotRequired[Usage | None]
     service_tier: NotRequired[str | None]
-    metadata: NotRequired[dict[str, Json] | None]
+    metadata: NotRequired[dict[str, str] | None]
     # The echo of the request.
     instructions: NotRequired[Json]
     tools: NotRequired[Json]
@@ -606,7 +606,7 @@ class WrittenResponse(TypedDict):
     store: bool
     background: bool
     service_tier: str
-    metadata: dict[str, Json]
+    metadata: dict[str, str]
     safety_identifier: str | None
     prompt_cache_key: str | None
 
