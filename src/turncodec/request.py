@@ -32,6 +32,7 @@ from turncodec.wire import chat, responses
 Body = dict[str, Any]
 
 AS_ROW = "remove the key, or say that this is a row (kind row), whose other columns pass as they are"
+AS_REQUEST = "make them a message, rename the column, or say what this is (kind request)"
 CHOICES = ("function", "allowed_tools")
 EFFORTS = ("none", "low", "medium", "high", "xhigh")
 TIERS = ("auto", "default", "flex", "priority")
@@ -208,7 +209,7 @@ def responses_rules(body: Body, _: set[Path]) -> Iterator[Finding]:
     for n, word in enumerate(include):
         if word != LOGPROBS or include.index(word) < n:
             yield Finding("no_counterpart", ("include", n), f"{word!r:.60} has no counterpart", leave=("include", n))
-    if body.get("top_logprobs") is not None and LOGPROBS not in include:
+    if body.get("top_logprobs") and LOGPROBS not in include:
         said = f"only with {LOGPROBS} in include"
         yield Finding("no_counterpart", ("top_logprobs",), said, leave=("top_logprobs",))
 
@@ -369,6 +370,9 @@ class Row:
         if self.target != self.key and self.target in self.value:
             said = f"the transcript would go to the column {self.target!r}, which is taken"
             findings.append(Finding("mixed_formats", (self.target,), said))
+        if isinstance(self.value.get("instructions"), str) and self.target != self.key:
+            said = "instructions belong to the conversation of a request; in a row they would stay behind in a column"
+            findings.append(Finding("no_counterpart", ("instructions",), said, hint=AS_REQUEST))
         if not findings and self.tools is not None:
             findings = self.tools_findings()
         self.findings = findings

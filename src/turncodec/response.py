@@ -120,6 +120,10 @@ def completion_findings(body: Body, message: Transcript) -> Iterator[Finding]:
         yield Finding("unknown_value", ("choices", 0, "index"), "the only choice has the index 0", allowable=False)
     if isinstance(choices, list) and len(choices) == 1 and isinstance(choices[0], dict) and "message" in choices[0]:
         yield from map(outward, answer_findings(message))
+    for n, choice in enumerate(choices if isinstance(choices, list) and len(choices) > 1 else ()):
+        if isinstance(choice, dict) and "message" in choice:
+            other = answer_findings(Transcript([choice["message"]], CHAT))
+            yield from (replace(outward(f), path=("choices", n, "message", *f.path[1:])) for f in other)
     bad = {finding.path for finding in found}
     yield from tier_findings(body)
     yield from details_findings(body.get("usage"), ("prompt_tokens_details", "completion_tokens_details"), bad)

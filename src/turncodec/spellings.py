@@ -329,6 +329,12 @@ SETTINGS: tuple[Setting, ...] = (
         "Chat says instructions in a system message in front",
     ),
     Setting(
+        "no top_logprobs",
+        "responses",
+        lambda step: step.path == ("top_logprobs",) and type(step.value) is int and step.value == 0,
+        "the most likely tokens beside each token, of which there are to be none",
+    ),
+    Setting(
         "mode",
         "responses",
         lambda step: step.path == ("tool_choice", "mode") and step.old == "auto" and step.value is None,

@@ -351,9 +351,11 @@ def message_key_findings(message: dict[str, Any], bad: set[Path]) -> Iterator[Fi
     if role == "tool" and isinstance(message.get("tool_call_id"), str):
         yield from call_id_findings(message["tool_call_id"], ("tool_call_id",))
     if role == "function":
-        yield Finding(
-            "legacy_function", (), "a result of the deprecated function calling has no call id", allowable=not bad
-        )
+        nothing = "content" in message and message["content"] is None
+        said = "a result of the deprecated function calling has no call id"
+        yield Finding("legacy_function", (), said, allowable=not bad and not nothing)
+        if nothing:
+            yield Finding("malformed", ("content",), "null where the result of a function must stand")
     if role != "assistant":
         return
     calls = message.get("tool_calls")

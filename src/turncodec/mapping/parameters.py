@@ -169,6 +169,8 @@ def parameters_to_chat(request: Value) -> Value:
         put(out, row.chat, CONVERT[row.chat][1](value) if row.chat in CONVERT else value)
     if LOGPROBS in (request.get("include") or ()):
         out["logprobs"] = True
+    elif out.get("top_logprobs") == 0:
+        del out["top_logprobs"]  # Chat takes it only beside logprobs, and it asks for nothing
     return out
 
 
