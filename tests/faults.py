@@ -199,6 +199,12 @@ def part_of_no_type(draw: Draw, _: str) -> Fragment:
     return Fragment([one_of(draw, user, says)(content)], [(0, "content", n)])
 
 
+@fault("chat", "unknown_part")
+def several_parts_of_no_type(draw: Draw, _: str) -> Fragment:
+    odd = {"type": "sketch", "x": draw(json_values)}
+    return Fragment([user([odd, TEXT, odd, TEXT, odd])], [(0, "content", n) for n in (0, 2, 4)])
+
+
 @fault("chat", "unknown_part", allowable=False)
 def nothing_but_a_part_of_no_type(draw: Draw, _: str) -> Fragment:
     return Fragment([one_of(draw, user, says)([{"type": "sketch"}])], [(0, "content", 0)])
@@ -703,6 +709,12 @@ def part_of_no_type_(draw: Draw, _: str) -> Fragment:
     role = one_of(draw, "user", "assistant")
     content, n = beside(draw, {"type": one_of(draw, "sketch", "summary"), "x": draw(json_values)}, text_of(role))
     return Fragment([item(role, content)], [(0, "content", n)])
+
+
+@fault("responses", "unknown_part")
+def several_parts_of_no_type_(draw: Draw, call_id: str) -> Fragment:
+    odd = {"type": "sketch", "x": draw(json_values)}
+    return Fragment([function_call(call_id), output(call_id, [odd, IN, odd])], [(1, "output", 0), (1, "output", 2)])
 
 
 @fault("responses", "unknown_part", allowable=False)

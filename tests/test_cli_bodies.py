@@ -233,6 +233,16 @@ class TestRequests:
         assert (done.exit_code, done.stderr) == (2, f"Error: {said}\n")
         assert not Path("new.jsonl").exists()
 
+    def test_a_bad_request(self) -> None:
+        """What is wrong in a request is said to be there, not in the answer."""
+        write("in.jsonl", requested("r1", tools=5))
+        write("out.jsonl", answered("r1"))
+        done = run(*self.WORDS, "in.jsonl")
+
+        assert done.exit_code == 1
+        assert "malformed                 1  out.jsonl:1  turncodec" in done.stderr
+        assert "  in its request, at /tools: " in done.stderr
+
     def test_no_request(self) -> None:
         """Answers without a request are counted; errors, which echo nothing, are none of them."""
         error = {"id": "b", "custom_id": "r9", "response": None, "error": {"code": "expired", "message": "late"}}

@@ -249,10 +249,7 @@ def read_completion(body: dict[str, Json], path: Path) -> Conversation:
         if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
             facts.append(Item(place, "choice", choice))
             continue
-        probabilities = choice.get("logprobs")
-        spoken = given(probabilities) if isinstance(probabilities, dict) else {}
-        logprobs = {"logprobs": spoken.pop("content", None), "logprobs of another kind": filled(spoken) or None}
-        facts += message_facts(choice["message"], (*place, "message"), logprobs)
+        facts += message_facts(choice["message"], (*place, "message"), logprobs_of(choice.get("logprobs")))
         for key, value in given(choice, "message", "finish_reason", "logprobs").items():
             if key != "index" or not same(value, n):
                 facts.append(Item((*place, key), key, value))
@@ -262,8 +259,16 @@ def read_completion(body: dict[str, Json], path: Path) -> Conversation:
         )
     found.add(facts)
     found.model = places(body, path, "model")
-    found.answer = answer_of(given(body, "choices", "model", "object"), path)
+    found.answer = answer_of(given(body, "choices", "model"), path)
     return found
+
+
+def logprobs_of(logprobs: Json) -> Beside:
+    """Those of the text as they stand beside it in Responses; those of a refusal have no place there."""
+    if not isinstance(logprobs, dict):
+        return {"logprobs": logprobs}
+    others = filled(given(logprobs, "content"))
+    return {"logprobs": logprobs.get("content"), "logprobs of another kind": others or None}
 
 
 FINISHES = {
@@ -288,7 +293,7 @@ def read_response(body: dict[str, Json], path: Path) -> Conversation:
     finish = body.get("status") if reason is None else f"{body.get('status')}: {reason}"
     found.finish["choice 0"] = (*path, "status"), finish
     found.model = places(body, path, "model")
-    rest = given(body, "output", "model", "object", "status", "incomplete_details")
+    rest = given(body, "output", "model", "status", "incomplete_details")
     found.settings = settings_of({key: rest.pop(key) for key in ECHO if key in rest}, path, ECHOED)
     found.tools = tools_of(body, path)
     found.answer = answer_of(rest, path)
@@ -395,7 +400,7 @@ def part_content(part: Json) -> Json:
     """A part of either format, flat, without keys that say nothing."""
     if not isinstance(part, dict) or not isinstance(part.get("type"), str):
         return {"part": part}
-    kind: str = KINDS.get(part["type"], part["type"])
+    kind = KINDS.get(str(part["type"]), str(part["type"]))
     flat = {**filled(opened_part(part, kind)), "type": kind}
     if kind == "text":
         flat["text"] = part.get("text")
@@ -561,7 +566,8 @@ def settings_of(body: dict[str, Json], path: Path, neutral: dict[str, tuple[Json
         if meant is None or any(same(meant, nothing) for nothing in neutral.get(shared, ())):
             continue
         # Given twice, under its older name too, it stays under both.
-        found[mark(place) if shared in found else shared] = (*path, *place), meant
+        free = next(key for key in (shared, name, mark(place)) if key not in found)
+        found[free] = (*path, *place), meant
     include = found.pop("include", None)
     for word in include[1] if include else ():
         found[f"include[{word if isinstance(word, str) else mark(word)}]"] = (*path, "include"), True
@@ -624,11 +630,16 @@ def answer_of(body: dict[str, Json], path: Path) -> Places:
             meant = usage_meant(value)
         if name == "created_at" and isinstance(value, float) and value.is_integer():
             meant = int(value)
-        if (key, meant) in (("service_tier", "default"), ("service_tier", "")) or (key == "metadata" and meant == {}):
-            continue
-        found[name] = (*path, key), meant
+        if not any(same(meant, nothing) for nothing in SAYS_NOTHING.get(key, ())):
+            found[name] = (*path, key), meant
     return found
 
+
+SAYS_NOTHING: dict[str, tuple[Json, ...]] = {
+    "object": ("chat.completion", "response"),
+    "service_tier": ("default", ""),
+    "metadata": ({},),
+}
 
 COUNTS = {
     "prompt_tokens": "input_tokens",
@@ -692,7 +703,8 @@ def answers_beside(one: Conversation, other: Conversation) -> tuple[Places, Plac
     """What the answers say of themselves, as far as both could."""
     if {one.format, other.format} != {"chat", "responses"}:
         return one.answer, other.answer
-    unsaid = {key for key in OF_REQUEST if not (key in one.answer and key in other.answer)} | {*ONE_FORMAT}
+    chat = one if one.format == "chat" else other
+    unsaid = {key for key in OF_REQUEST if key not in chat.answer} | {*ONE_FORMAT}
     left, right = ({key: value for key, value in side.answer.items() if key not in unsaid} for side in (one, other))
     return left, right
 
@@ -709,15 +721,13 @@ def values(one: Places, other: Places, kind: Callable[[str], str]) -> Iterator[D
 def inner(one: Places, other: Places) -> Iterator[Difference]:
     """The documents inside of two others. What is none must be the same as it stands."""
     for name in {**one, **other}:
-        left, right = one.get(name), other.get(name)
-        if left is None or right is None:
-            yield from values({name: left} if left else {}, {name: right} if right else {}, lambda _: "unread")
-            continue
-        texts_only = isinstance(left[1], str) != isinstance(right[1], str)
-        if texts_only or not (holds(left[1]) and holds(right[1])):
-            yield from values({name: left}, {name: right}, lambda _: "unread")
-        else:
-            yield from compare(unwrapped(left[1]), unwrapped(right[1]), (left[0], right[0]))
+        left, right = ({name: side[name]} if name in side else {} for side in (one, other))
+        if left and right and isinstance(left[name][1], str) == isinstance(right[name][1], str):
+            left, right = ({name: (path, unwrapped(value))} for path, value in (left[name], right[name]))
+            if holds(left[name][1]) and holds(right[name][1]):
+                yield from compare(left[name][1], right[name][1], (left[name][0], right[name][0]))
+                continue
+        yield from values(left, right, lambda _: "unread")
 
 
 def order(one: list[str], other: list[str], at: tuple[Path, Path]) -> Difference:

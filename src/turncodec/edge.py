@@ -25,6 +25,8 @@ from turncodec.refusals import Finding, Path, raise_all
 
 BOM = b"\xef\xbb\xbf"
 OTHER_ENCODINGS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
+UNREADABLE = (ValueError, RecursionError, msgspec.MsgspecError)
+"""What reading may raise; an error of msgspec is no ValueError in every version."""
 DEEP = "nested more levels deep than can be read"
 
 encode = msgspec.json.Encoder().encode
@@ -42,7 +44,7 @@ def decode(data: bytes) -> Any:
     try:
         value = _decode(data)
         again = encode(value)
-    except (ValueError, RecursionError) as wrong:
+    except UNREADABLE as wrong:
         refuse(data, wrong)
     if not no_key_dropped(data, again):
         raise_all(faults(data))

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from turncodec import edge, translate
 from turncodec.lines import LINE_PRESETS
 from turncodec.migrate.batch import Requests, is_answer
-from turncodec.refusals import Finding, Refusal, Refused, raise_all
+from turncodec.refusals import Finding, Refusal, Refused, pointer, raise_all
+from turncodec.request import settings_from
 from turncodec.translate import Translation
 
 DIRECTIONS: dict[str, Callable[..., Translation]] = {"responses": translate.to_responses, "chat": translate.to_chat}
@@ -74,11 +75,30 @@ def translated(data: bytes, settings: Settings, remainder: dict[str, Any] | None
     given: dict[str, Any] = {} if request is None else {"request": request}
     places = {"at": settings.at, "request_at": settings.request_at, "response_at": settings.response_at}
     to = DIRECTIONS[settings.to]
-    made = to(document, settings.kind, settings.allow, remainder=remainder, **places, **given)
+    try:
+        made = to(document, settings.kind, settings.allow, remainder=remainder, **places, **given)
+    except Refused:
+        if request is not None:
+            raise_all(in_request(request))
+        raise
     if made.document is document:
         return PassedThrough(data)
     is_unasked = settings.requests is not None and request is None and is_answer(document)
     return Translated(written(made.document, settings), made.remainder, is_unasked)
+
+
+def in_request(request: Any) -> list[Finding]:
+    """Why a request has no settings to echo; all at the whole of the answer, since they stand in another file."""
+    try:
+        settings_from(request)
+    except Refused as refused:
+        return [
+            Finding(
+                found.code, (), f"in its request, at {pointer(found.path)}: {found.message}", None, None, found.hint
+            )
+            for found in refused.findings
+        ]
+    return []
 
 
 def read(data: bytes, settings: Settings) -> Any:

@@ -31,7 +31,7 @@ from typing import BinaryIO, Literal, NamedTuple
 
 import msgspec
 
-from turncodec.edge import BOM, other_encoding
+from turncodec.edge import BOM, UNREADABLE, other_encoding
 from turncodec.migrate import JobError
 from turncodec.refusals import path_of
 
@@ -185,7 +185,7 @@ def framing_of(
 def is_json(data: bytes | memoryview) -> bool:
     try:
         _any(data)
-    except (ValueError, RecursionError):
+    except UNREADABLE:
         return False
     return True
 
@@ -220,7 +220,7 @@ def is_record(element: bytes, key: str | None) -> bool | None:
         return True
     try:
         found = _object(element)
-    except (ValueError, RecursionError):
+    except UNREADABLE:
         return None
     holds_turns = any(bytes(found[turns])[:1] == b"[" for turns in TRANSCRIPT_KEYS if turns in found)
     return holds_turns or key in found or not ("role" in found or "type" in found)
@@ -261,7 +261,7 @@ def elements(whole: Buffer) -> Iterator[Span]:
     """The elements of an array, or what is left of them where it has a fault."""
     try:
         parsed = _list(without_bom(whole))
-    except (ValueError, RecursionError):
+    except UNREADABLE:
         yield from scanned(whole)
         return
     gap, end = _OPENING, start(whole)
