@@ -6,7 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import bodies
 import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
 
 import turncodec.compare as names
 from turncodec import to_chat, to_responses
@@ -327,6 +331,27 @@ def test_spellings(left: Any, right: Any) -> None:
     """What is only written in another way is no difference, from either side."""
     assert compare(left, right) == []
     assert compare(right, left) == []
+
+
+WAYS: list[tuple[Any, Any]] = [
+    (strategies.chat_documents().filter(lambda document: document.at is None).map(lambda d: d.value), to_responses),
+    (strategies.item_documents().filter(lambda document: document.at is None).map(lambda d: d.value), to_chat),
+    (bodies.chat_requests(), to_responses),
+    (bodies.responses_requests(), to_chat),
+    (bodies.completions(), to_responses),
+    (bodies.responses(), to_chat),
+]
+
+
+@pytest.mark.parametrize(("documents", "translate"), WAYS)
+@given(data=st.data())
+def test_translations(documents: st.SearchStrategy[Any], translate: Any, data: st.DataObject) -> None:
+    """Every translation is the same as its original, from either side."""
+    document = data.draw(documents)
+    translation = translate(document).document
+
+    assert compare(document, translation) == []
+    assert compare(translation, document) == []
 
 
 NOT_SPELLED: list[tuple[Body, Body]] = [

@@ -92,13 +92,13 @@ def in_request(request: Any) -> list[Finding]:
     try:
         settings_from(request)
     except Refused as refused:
-        return [
-            Finding(
-                found.code, (), f"in its request, at {pointer(found.path)}: {found.message}", None, None, found.hint
-            )
-            for found in refused.findings
-        ]
+        return [in_file(found) for found in refused.findings]
     return []
+
+
+def in_file(found: Finding) -> Finding:
+    said = f"in its request, at {pointer(found.path)}: {found.message}"
+    return Finding(found.code, (), said, None, allowable=False, hint=found.hint)
 
 
 def read(data: bytes, settings: Settings) -> Any:

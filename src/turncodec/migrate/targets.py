@@ -110,5 +110,5 @@ def on_one_line(data: bytes) -> bytes:
         return data
     try:
         return edge.compact(data)
-    except ValueError as wrong:
+    except edge.UNREADABLE as wrong:
         raise JobError("a record of several lines that is no JSON cannot stand among JSON lines") from wrong
