@@ -205,10 +205,10 @@ def layout_at(document: Any, format_: Format, at: Path) -> Layout:
     """The layout of a document whose list of turns stands at a path: a row is around it, or only a list."""
     raise_all(nothing_at(document, at, format_))
     at = as_found(document, at)
-    holder = get_at(document, at[:-1]) if at else document
+    holder = follow(document, at[:-1]) if at else document
     if not at or not isinstance(holder, dict):
         raise_all(json_faults(put_at(document, at, at, None)) if at else [])
-        return Layout(Transcript(get_at(document, at), format_), at, at, at, at)
+        return Layout(Transcript(follow(document, at), format_), at, at, at, at)
     raise_all(turned_already(holder[at[-1]], at, format_))
     raise_all(json_faults(put_at(document, at[:-1], at[:-1], None)) if at[1:] else [])
     subject = Row(holder, format_, str(at[-1]))
@@ -405,9 +405,6 @@ def is_transcript(value: Any, format_: Format) -> bool:
 
 
 # ---------------------------------------------------------------- reaching in
-
-
-get_at = follow
 
 
 def put_at(document: Any, path: Path, target: Path, value: Any) -> Any:

@@ -52,8 +52,6 @@ RESPONSES = Format(
     map=turns.items_to_messages,
 )
 
-FORMATS = {"chat": CHAT, "responses": RESPONSES}
-
 
 NO_PAIRS = Pairs()
 """Of a transcript whose calls need no closer look."""

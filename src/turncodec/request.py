@@ -10,7 +10,7 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
-from turncodec.equality import json_faults
+from turncodec.equality import json_faults, same
 from turncodec.formats import CHAT, RESPONSES, Format
 from turncodec.mapping.output import settings_of
 from turncodec.mapping.parameters import (
@@ -35,7 +35,7 @@ AS_ROW = "remove the key, or say that this is a row (kind row), whose other colu
 AS_REQUEST = "make them a message, rename the column, or say what this is (kind request)"
 CHOICES = ("function", "allowed_tools")
 EFFORTS = ("none", "low", "medium", "high", "xhigh")
-TIERS = ("auto", "default", "flex", "priority")
+CORE_TIERS = ("auto", "default", "flex", "priority")
 
 # ---------------------------------------------------------------- the body of a request
 
@@ -221,13 +221,9 @@ def no_partner(body: Body, side: str) -> Iterator[Finding]:
         if row.mark != "x" or not name or "[" in name:
             continue
         value = get(body, name)
-        if value is not MISSING and value is not None and not any(same_value(value, n) for n in row.neutral):
+        if value is not MISSING and value is not None and not any(same(value, n) for n in row.neutral):
             path = tuple(name.split("."))
             yield Finding("no_counterpart", path, f"{name} has no counterpart", leave=path)
-
-
-def same_value(left: Any, right: Any) -> bool:
-    return type(left) is type(right) and bool(left == right)
 
 
 def one_of(body: Body, path: Path, words: Collection[str]) -> Iterator[Finding]:
@@ -244,7 +240,7 @@ def json_object(body: Body, path: Path) -> Iterator[Finding]:
 
 def limits(body: Body, tokens: str) -> Iterator[Finding]:
     """What Open Responses takes at most and at least (specification, `CreateResponseBody`)."""
-    yield from one_of(body, ("service_tier",), TIERS)
+    yield from one_of(body, ("service_tier",), CORE_TIERS)
     if isinstance(body.get(tokens), int) and body[tokens] < 16:
         yield beyond((tokens,), "at least 16")
     if isinstance(body.get("top_logprobs"), int) and not 0 <= body["top_logprobs"] <= 20:

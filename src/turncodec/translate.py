@@ -7,10 +7,21 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from turncodec.documents import PRESETS, Layout, Preset, format_of, get_at, layout_of, put_at
+from turncodec.documents import PRESETS, Layout, Preset, format_of, layout_of, put_at
 from turncodec.equality import DEEPEST, same
 from turncodec.formats import CHAT, RESPONSES, Format
-from turncodec.refusals import Finding, Path, Refusal, Refused, allowed_codes, path_of, pointer, raise_all, refused
+from turncodec.refusals import (
+    Finding,
+    Path,
+    Refusal,
+    Refused,
+    allowed_codes,
+    follow,
+    path_of,
+    pointer,
+    raise_all,
+    refused,
+)
 from turncodec.remainder import Remainder, apply, difference, read_remainder, restore, spoken_of
 from turncodec.request import settings_from
 from turncodec.transcript import NotReversible, Transcript
@@ -248,13 +259,13 @@ def remainder_of_restored(
     if not ops and not used:
         return None
     concerned = spoken_of(ops, there.document, layout.turns_path)
-    count = len(get_at(there.document, layout.turns_path))
+    count = len(follow(there.document, layout.turns_path))
     return Remainder.of(source.name, count, concerned, used, [op.as_json() for op in ops]).as_json()
 
 
 def append(document: Json, path: Path, turns: list[Any], format_: Format) -> Json:
     """A document whose list of turns has grown."""
-    value = get_at(document, path)
+    value = follow(document, path)
     return put_at(document, path, path, [*Transcript(value, format_).elements, *turns])
 
 
