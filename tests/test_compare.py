@@ -205,6 +205,10 @@ ABOUT: list[tuple[str, Any, Any, tuple[str | None, str | None]]] = [
     ("tool", chat(tools=[{"type": "x"}, {"type": "x"}]), chat(tools=[{"type": "x"}]), ("/tools/1", None)),
     # Rows around documents.
     ("unread", {"messages": [], "output": "a"}, {"input": [], "output": "b"}, ("/output", "/output")),
+    ("unread", {"messages": [], "output": "[1, 2]"}, {"input": [], "output": "[1,2]"}, ("/output", "/output")),
+    ("unread", {"messages": [], "output": '{"a": 1}'}, {"input": [], "output": '{"a":1}'}, ("/output", "/output")),
+    ("detail", [said("a") | {"acme": ""}], [said("a")], ("/0", "/0")),
+    ("text", [said([{"type": "x", "a": []}])], [said([{"type": "x"}])], ("/0", "/0")),
     ("unread", {"messages": [], "label": 1}, {"messages": [], "label": 2}, ("/label", "/label")),
     ("unread", {"request": CHAT, "response": COMPLETION}, {"request": ITEMS}, ("/response", None)),
     (

@@ -298,6 +298,22 @@ class TestTargets:
         assert Path("out").read_bytes() == b"old"
         assert list(Path().iterdir()) == [Path("out")]
 
+    def test_interrupted_while_it_opens(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Wherever the person interrupts, no temporary file is left: not even right after it came to be."""
+
+        def interrupted(path: str, flags: int) -> int:
+            os.close(os.open(path, flags))
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("turncodec.migrate.targets.for_oneself", interrupted)
+        file = AtomicFile(Path("out"))
+        with pytest.raises(KeyboardInterrupt):
+            file.open()
+        assert [path.suffix for path in Path().iterdir()] == [".part"]
+        file.discard()
+
+        assert list(Path().iterdir()) == []
+
     def test_permissions(self) -> None:
         """A new file has the permissions of any new file, one that replaces another has those of the other."""
         Path("old").touch(0o640)

@@ -154,6 +154,8 @@ class Conversation:
     """Of an answer: chat or responses."""
     inner: Places = field(default_factory=dict)
     """Documents inside this one."""
+    logged: bool = False
+    """Whether this is a row of a log, which may keep them as strings."""
 
     def add(self, facts: list[Fact]) -> None:
         for fact in facts:
@@ -200,14 +202,23 @@ def holds(document: Json) -> bool:
         return False
 
 
-def unwrapped(value: Json) -> Json:
-    """A document that may be kept as a string of JSON."""
+def unwrapped(value: Json, logged: bool = False) -> Json:
+    """A document that may be kept as a string of JSON. Of any other string the bytes count, but of an object in a log:
+    it is what a server sent in place of an answer."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
-            return decode(value.encode(errors="surrogatepass"))
+            inside = decode(value.encode(errors="surrogatepass"))
         except Refused:
             return value
+        return inside if is_document(inside) or (logged and isinstance(inside, dict)) else value
     return value
+
+
+def is_document(value: Json) -> bool:
+    """Whether a value is a transcript, or an object with a conversation in it."""
+    if isinstance(value, list):
+        return all(isinstance(turn, dict) and not {"role", "type"}.isdisjoint(turn) for turn in value)
+    return isinstance(value, dict) and holds(value)
 
 
 def turns_key(document: dict[str, Json]) -> str | None:
@@ -234,6 +245,7 @@ def read_request(body: dict[str, Json], path: Path) -> Conversation:
     found.add(facts)
     own = {key, "instructions"} if isinstance(body.get("instructions"), str) else {key}
     rest = {name: value for name, value in body.items() if name not in own}
+    found.logged = key != "messages" and "model" not in body
     found.inner = {name: ((*path, name), rest.pop(name)) for name in CARRIERS if rest.get(name) is not None}
     found.tools = tools_of(rest, path)
     found.model = places(rest, path, "model")
@@ -321,12 +333,19 @@ def facts_of(turns: list[Json], path: Path) -> Iterator[Fact]:
             yield from message_facts(turn, place, {})
 
 
+EMPTY = (
+    "refusal", "audio", "function_call", "annotations", "tool_calls", "name", "logprobs", "detail", "filename",
+    "file_data", "file_url", "file_id",
+)  # fmt: skip
+"""What client libraries write as an empty string or list where it is not there."""
+
+
 def filled(beside: Beside) -> Beside:
-    """Without what says nothing: empty keys, and a status of what is completed."""
+    """Without what says nothing: null, known keys that are empty, and a status of what is completed."""
     return {
         key: value
         for key, value in beside.items()
-        if value not in (None, "", []) and (key, value) != ("status", "completed")
+        if value is not None and not (key in EMPTY and value in ("", [])) and (key, value) != ("status", "completed")
     }
 
 
@@ -688,7 +707,7 @@ def compare(left: Json, right: Json, at: tuple[Path, Path] = ((), ())) -> list[D
         *(values(one.settings, other.settings, setting_kind) if echo else ()),
         *values(one.finish, other.finish, lambda _: "finish"),
         *values(*answers_beside(one, other), lambda name: "answer" if name in ANSWER else "unread"),
-        *inner(one.inner, other.inner),
+        *inner(one.inner, other.inner, one.logged and other.logged),
     ]
     if not found and one.order != other.order:
         found.append(order(one.order, other.order, at))
@@ -718,12 +737,12 @@ def values(one: Places, other: Places, kind: Callable[[str], str]) -> Iterator[D
             yield Difference(kind(name), left and pointer(left[0]), right and pointer(right[0]), f"{name}: {said}")
 
 
-def inner(one: Places, other: Places) -> Iterator[Difference]:
+def inner(one: Places, other: Places, logged: bool) -> Iterator[Difference]:
     """The documents inside of two others. What is none must be the same as it stands."""
     for name in {**one, **other}:
         left, right = ({name: side[name]} if name in side else {} for side in (one, other))
         if left and right and isinstance(left[name][1], str) == isinstance(right[name][1], str):
-            left, right = ({name: (path, unwrapped(value))} for path, value in (left[name], right[name]))
+            left, right = ({name: (path, unwrapped(value, logged))} for path, value in (left[name], right[name]))
             if holds(left[name][1]) and holds(right[name][1]):
                 yield from compare(left[name][1], right[name][1], (left[name][0], right[name][0]))
                 continue

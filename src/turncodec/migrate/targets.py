@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import secrets
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import BinaryIO
@@ -43,15 +43,16 @@ class AtomicFile:
     def __init__(self, path: Path) -> None:
         self.path = path.resolve()
         self.file: BinaryIO | None = None
-        self.temporary = ""
+        self.temporary: Path | None = None
 
     def open(self) -> BinaryIO:
         if self.file is None:
+            # known before it is there, so that it is removed wherever the person interrupts
+            self.temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.part")
             try:
-                handle, self.temporary = tempfile.mkstemp(".part", f".{self.path.name}.", self.path.parent)
+                self.file = open(self.temporary, "xb", buffering=1 << 20, opener=for_oneself)  # noqa: SIM115
             except OSError as wrong:
                 raise JobError(f"{self.path}: {(wrong.strerror or str(wrong)).lower()}") from wrong
-            self.file = os.fdopen(handle, "wb", buffering=1 << 20)
         return self.file
 
     def write(self, data: bytes) -> None:
@@ -59,22 +60,29 @@ class AtomicFile:
 
     def commit(self) -> None:
         """Put the file in its place. Where nothing was written there is none, and what another run left is removed."""
-        if self.file is None:
+        if self.file is None or self.temporary is None:
             self.path.unlink(missing_ok=True)
             return
         self.file.flush()
         os.fsync(self.file.fileno())
         self.file.close()
-        Path(self.temporary).chmod(mode_of(self.path))
-        Path(self.temporary).replace(self.path)
-        self.file = None
+        self.temporary.chmod(mode_of(self.path))
+        self.temporary.replace(self.path)
+        self.file = self.temporary = None
 
     def discard(self) -> None:
         if self.file is not None:
             with contextlib.suppress(OSError):
                 self.file.close()
-            Path(self.temporary).unlink(missing_ok=True)
-            self.file = None
+        if self.temporary is not None:
+            with contextlib.suppress(OSError):
+                self.temporary.unlink(missing_ok=True)
+        self.file = self.temporary = None
+
+
+def for_oneself(path: str, flags: int) -> int:
+    """Open a file that nobody else may read before it is whole."""
+    return os.open(path, flags, 0o600)
 
 
 def mode_of(path: Path) -> int:
