@@ -137,7 +137,11 @@ def damaged(draw: Callable[..., Any], way: Way) -> Json:
 
 
 def restored(way: Way, translation: Translation, at: str | None = None) -> Json:
-    return way.back(translation.document, at=at, remainder=translation.remainder).document
+    return restored_by(way.back, translation, at)
+
+
+def restored_by(translate: Callable[..., Translation], translation: Translation, at: str | None = None) -> Json:
+    return translate(translation.document, at=at, remainder=translation.remainder).document
 
 
 # ---------------------------------------------------------------- round trips
@@ -698,6 +702,21 @@ def test_growth(way: Way, data: st.DataObject) -> None:
     assert way.read_there([*turns, *more]) == way.read(whole)
     if more:
         assert canon(as_list(document.transcript)) == canon(whole[: len(as_list(document.transcript))])
+
+
+@pytest.mark.parametrize("way", [CHAT, RESPONSES], ids=str)
+@given(data=data)
+def test_growth_and_back(way: Way, data: st.DataObject) -> None:
+    """An original that has grown in this way leads back to the translation that has grown, exactly."""
+    document = data.draw(way.documents())
+    translation = way.there(document.value, at=document.at)
+    turns = value_at(translation.document, document.there)
+    grown = put(translation.document, document.there, [*turns, *growth(way, data.draw, document.transcript)])
+    assume(translation.remainder)
+
+    back = way.back(grown, at=document.at_there, remainder=translation.remainder)
+
+    assert canon(grown) == canon(restored_by(way.there, back, document.at))
 
 
 ALLOWED_ONCE: dict[str, tuple[list[Json], list[Json]]] = {

@@ -224,7 +224,7 @@ _TABLE = (
         "unknown_value",
         "A value that is not one of those that the format has for its key.",
         "choose one of the format's values",
-        "a parameter of a request with such a value is kept in the remainder",
+        "where it can stay behind, as a parameter of a request can, it is kept in the remainder",
         '{"model": "m", "messages": [{"role": "user", "content": "hi"}], "tool_choice": "any"}',
     ),
     Code(

@@ -259,7 +259,7 @@ def remainder_of_restored(
     if not ops and not used:
         return None
     concerned = spoken_of(ops, there.document, layout.turns_path)
-    count = len(follow(there.document, layout.turns_path))
+    count = len(Transcript(follow(whole, layout.turns_target), source.other).elements)
     return Remainder.of(source.name, count, concerned, used, [op.as_json() for op in ops]).as_json()
 
 
