@@ -215,10 +215,11 @@ def unwrapped(value: Json, logged: bool = False) -> Json:
 
 
 def is_document(value: Json) -> bool:
-    """Whether a value is a transcript, or an object with a conversation in it."""
+    """Whether a value looks like a transcript, or like an object with a conversation in it. Only its first level is
+    looked at: strings in strings would be read again and again."""
     if isinstance(value, list):
         return all(isinstance(turn, dict) and not {"role", "type"}.isdisjoint(turn) for turn in value)
-    return isinstance(value, dict) and holds(value)
+    return isinstance(value, dict) and not {"messages", "choices", *CARRIERS}.isdisjoint(value)
 
 
 def turns_key(document: dict[str, Json]) -> str | None:
@@ -226,7 +227,7 @@ def turns_key(document: dict[str, Json]) -> str | None:
     if isinstance(document.get("messages"), list):
         return "messages"
     value = document.get("input")
-    logged = isinstance(value, str) and "output" in document and "model" not in document and holds(value)
+    logged = isinstance(value, str) and "output" in document and "model" not in document and value != unwrapped(value)
     if isinstance(value, list) or (isinstance(value, str) and not logged):
         return "input"
     return "output" if isinstance(document.get("output"), list) and value is None else None
