@@ -220,3 +220,31 @@ def test_lines_of_which_none_is_left(kind: str) -> None:
 
     with pytest.raises(Refused, match="no turn would be left"):
         to_chat([{"type": "response_item", key: turn}], kind=kind, allow="all")
+
+
+@pytest.mark.parametrize(
+    ("row", "at"),
+    [({"k": 1, "input": [USER]}, "/input"), ({"row": {"input": [{**USER, "name": None}], "k": 1}}, "/row/input")],
+)
+def test_messages_under_the_name_of_items(row: Body, at: str) -> None:
+    """The way back gives messages their own name; the remainder gives the column the one that it had."""
+    there = to_responses(row, at=at)
+
+    assert there.remainder
+    assert to_chat(there.document, at=at, remainder=there.remainder).document == row
+
+    items = there.document["row"]["input"] if "row" in row else there.document["input"]
+    items.append(ITEM)
+    with pytest.raises(Refused, match="stale_remainder"):
+        to_chat(there.document, at=at, remainder=there.remainder)
+
+
+def test_items_under_the_name_of_messages() -> None:
+    there = to_chat({"messages": [ITEM]}, at="/messages")
+
+    assert there.document == {"messages": [USER]}
+    assert to_responses(there.document, at="/messages", remainder=there.remainder).document == {"messages": [ITEM]}
+
+
+def test_a_name_that_is_taken_on_the_way_back() -> None:
+    assert codes({"input": [USER], "messages": 1}, "responses", at="/input") == [("mixed_formats", "/messages")]

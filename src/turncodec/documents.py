@@ -86,6 +86,8 @@ class Layout:
     """Where the translated subject stands in the translated document."""
     turns_path: Path = ()
     turns_target: Path = ()
+    turns_back: Path | None = None
+    """Where the list stands in the back-translation, if not at `turns_path`."""
 
 
 def layout_of(
@@ -212,7 +214,8 @@ def layout_at(document: Any, format_: Format, at: Path) -> Layout:
     raise_all(turned_already(holder[at[-1]], at, format_))
     raise_all(json_faults(put_at(document, at[:-1], at[:-1], None)) if at[1:] else [])
     subject = Row(holder, format_, str(at[-1]))
-    return Layout(subject, at[:-1], at[:-1], at, (*at[:-1], subject.target))
+    around = at[:-1]
+    return Layout(subject, around, around, at, (*around, subject.target), (*around, subject.back_key))
 
 
 def is_error(document: Any) -> bool:

@@ -353,6 +353,8 @@ class Row:
     def __init__(self, value: Body, format_: Format, key: str) -> None:
         self.value, self.format, self.key = value, format_, key
         self.target = format_.other.key if key == format_.key else key
+        self.back_key = format_.key if self.target == format_.other.key else key
+        """What the way back calls the column: messages under `input` come back under their own name."""
         self.turns = Transcript(value[key], format_)
         self.tools = value.get("tools")
         self.findings: list[Finding] = []
@@ -363,9 +365,10 @@ class Row:
         if len(self.value) == 1:
             return [finding.under((self.key,)) for finding in self.turns.examine()]
         findings = list(json_faults({key: value for key, value in self.value.items() if key != self.key}))
-        if self.target != self.key and self.target in self.value:
-            said = f"the transcript would go to the column {self.target!r}, which is taken"
-            findings.append(Finding("mixed_formats", (self.target,), said))
+        for key in (self.target, self.back_key):
+            if key != self.key and key in self.value:
+                said = f"the transcript would go to the column {key!r}, there or on the way back, and that is taken"
+                findings.append(Finding("mixed_formats", (key,), said))
         if isinstance(self.value.get("instructions"), str) and self.target != self.key:
             said = "instructions belong to the conversation of a request; in a row they would stay behind in a column"
             findings.append(Finding("no_counterpart", ("instructions",), said, hint=AS_REQUEST))
@@ -395,11 +398,12 @@ class Row:
         return renamed(self.value, self.key, self.target, turns, tools)
 
     def prove(self, mapped: Body) -> list[Op]:
-        ops = [op.under((self.key,)) for op in self.turns.prove(mapped[self.target])]
+        renaming = [Op("move", (self.key,), source=(self.back_key,))] if self.back_key != self.key else []
+        ops = renaming + [op.under((self.key,)) for op in self.turns.prove(mapped[self.target])]
         self.again = self.turns.again
         to = tool_to_chat if self.format is CHAT else tool_to_responses
         again = self.tools if self.tools is None else [to(tool) for tool in mapped["tools"]]
-        self.back = renamed(mapped, self.target, self.key, self.again, again)
+        self.back = renamed(mapped, self.target, self.back_key, self.again, again)
         if "tools" not in self.value:
             return ops
         before, after = {"tools": again}, {"tools": self.tools}

@@ -213,7 +213,7 @@ def prove(document: Json, translated: Json, layout: Layout, mapped: Json, used: 
     back = put_at(translated, layout.target, layout.path, subject.back)
     if not same(apply(ops, back), document):
         raise Refused([not_reversible(layout.path).refusal()])
-    concerned = spoken_of(ops, back, layout.turns_path)
+    concerned = spoken_of(ops, back, layout.turns_back or layout.turns_path)
     patch = [op.as_json() for op in ops]
     return Remainder.of(subject.format.name, subject.count, concerned, used, patch).as_json()
 
@@ -230,7 +230,12 @@ def restored(document: Json, belonging: Remainder, layout: Layout) -> Json:
     own, grown = turns.resolved[: belonging.count], turns.resolved[belonging.count :]
     first = put_at(document, base, base, turns.format.map(own))
     whole = restore(belonging, first, base, layout.turns_path)
-    return append(whole, base, turns.format.map(grown), turns.format.other) if grown else whole
+    if not grown:
+        return whole
+    holder = follow(whole, base[:-1])
+    if isinstance(holder, dict) and base[-1] not in holder:
+        raise refused("stale_remainder", layout.turns_path, "turns were added, and the column had another name")
+    return append(whole, base, turns.format.map(grown), turns.format.other)
 
 
 def remainder_of_restored(
