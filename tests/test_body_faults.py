@@ -129,7 +129,7 @@ ANSWERS: list[Fault] = [
      [("unknown_value", "/choices/0/finish_reason")]),
     ("an answer of the user", completion({"role": "user"}), [("malformed", "/choices/0/message")]),
     ("an answer that is none", completion(choice={"message": 7}), [("malformed", "/choices/0/message")]),
-    ("a list of parts", completion({"content": [{"type": "text", "text": "a"}]}),
+    ("a list of parts", completion({"content": [{"type": "text", "text": "a"}] * 2}),
      [("several_parts", "/choices/0/message/content")]),
     ("reasoning", completion({"reasoning_content": "hm"}), [("reasoning", "/choices/0/message/reasoning_content")]),
     ("audio", completion({"audio": {"id": "a"}}), [("audio", "/choices/0/message/audio")]),

@@ -506,6 +506,36 @@ _TABLE = (
         "the result moves up to its call, and the remainder restores the order",
         '{"input": [{"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}, {"type": "message", "role": "user", "content": "hurry"}, {"type": "function_call_output", "call_id": "c1", "output": "1"}]}',
     ),
+    # streams
+    Code(
+        "out_of_place",
+        "A chunk or an event of a stream that cannot be joined to the rest: after the end, without the item or call "
+        "that it belongs to, or where its place was given away.",
+        "find out what wrote the stream; a stream that was recorded must be whole and in order",
+        None,
+        '[{"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [{"index": 0, "delta": {"tool_calls": [{"function": {"arguments": "{}"}}]}, "finish_reason": null}]}]',
+    ),
+    Code(
+        "contradiction",
+        "Two places of a stream say different things of one text, call or end.",
+        "find out what wrote the stream",
+        None,
+        '[{"type": "response.output_item.added", "output_index": 0, "item": {"type": "function_call", "id": "i", "call_id": "c1", "name": "f", "arguments": "", "status": "in_progress"}}, {"type": "response.function_call_arguments.delta", "output_index": 0, "item_id": "i", "delta": "{}"}, {"type": "response.function_call_arguments.done", "output_index": 0, "item_id": "i", "arguments": "[]"}]',
+    ),
+    Code(
+        "unknown_event",
+        "An event of a stream, or a key of one, that the specification does not have.",
+        "find out what it says",
+        "it is passed over, and nothing of it reaches the result",
+        '[{"type": "response.mood.delta", "delta": "cheerful"}]',
+    ),
+    Code(
+        "stream_failed",
+        "The stream itself says that it failed.",
+        "see what the provider says, and ask again",
+        None,
+        '[{"type": "error", "error": {"type": "server_error", "code": null, "message": "try again", "param": null}}]',
+    ),
     # the way back
     Code(
         "not_reversible",

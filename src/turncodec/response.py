@@ -66,7 +66,17 @@ class Completion:
         return []
 
     def map(self) -> Body:
+        self.speak_in_one_string()
         return completion_to_response(self.resolved, self.settings)
+
+    def speak_in_one_string(self) -> None:
+        """Write a content that is a list with one text, or none, as the format has it. Some servers answer with a list
+        whose other parts are reasoning."""
+        choice = self.resolved["choices"][0]
+        content = choice["message"].get("content")
+        if isinstance(content, list):
+            message = {**choice["message"], "content": content[0]["text"] if content else None}
+            self.resolved = {**self.resolved, "choices": [{**choice, "message": message}]}
 
     def prove(self, mapped: Body) -> list[Op]:
         self.back = response_to_completion(mapped)
@@ -154,8 +164,7 @@ def answer_findings(transcript: Transcript) -> list[Finding]:
     findings = [f for f in transcript.examine() if f.code not in ("empty_message", "annotations")]
     if not isinstance(message, dict) or message.get("role") in ("system", "developer", "user", "tool", "function"):
         return [Finding("malformed", (0,), "an answer is a message of the assistant")]
-    if isinstance(message.get("content"), list):
-        findings.append(Finding("several_parts", (0, "content"), "the content of a completion is one string"))
+    findings += several_parts(message.get("content"), findings)
     annotations = message["annotations"] if isinstance(message.get("annotations"), list) else []
     bad = any(finding.path[:2] == (0, "annotations") for finding in findings)
     leave: Path = (0, "annotations")
@@ -164,6 +173,17 @@ def answer_findings(transcript: Transcript) -> list[Finding]:
     elif annotations and not bad and not all(is_citation(entry, chat.CITATION) for entry in annotations):
         findings.append(Finding("annotations", leave, "a response of the core can cite urls only", leave=leave))
     return findings
+
+
+def several_parts(content: Any, findings: list[Finding]) -> list[Finding]:
+    """The content of a completion is one string; a list will do where it holds one text beside what stays behind."""
+    left = {finding.leave for finding in findings}
+    parts = content if isinstance(content, list) else []
+    spoken = [n for n, _ in enumerate(parts) if (0, "content", n) not in left]
+    texts = [n for n in spoken if isinstance(parts[n], dict) and parts[n].get("type") == "text"]
+    if spoken == texts and len(spoken) < 2:
+        return []
+    return [Finding("several_parts", (0, "content"), "the content of a completion is one string")]
 
 
 def logprobs_findings(logprobs: Body, text: bool) -> Iterator[Finding]:

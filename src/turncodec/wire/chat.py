@@ -11,7 +11,7 @@ from typing import Annotated, Literal, NotRequired, Union
 from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict
 
-from turncodec.wire.closed import Json, closed
+from turncodec.wire.closed import Json, closed, open_ended
 
 # ---------------------------------------------------------------- content parts
 
@@ -416,3 +416,60 @@ class Completion(TypedDict):
 
 
 COMPLETION = TypeAdapter[Completion](Completion)
+
+# ---------------------------------------------------------------- chunks
+#
+# Of a fragment only that is checked which must be known to join it to the others. What the fragments amount to is a
+# completion, and is examined as one.
+
+
+@open_ended
+class FunctionDelta(TypedDict):
+    name: NotRequired[str | None]
+    arguments: NotRequired[str | None]
+
+
+@open_ended
+class CallDelta(TypedDict):
+    index: NotRequired[int | None]
+    id: NotRequired[str | None]
+    type: NotRequired[str | None]
+    function: NotRequired[FunctionDelta | None]
+
+
+@open_ended
+class Delta(TypedDict):
+    role: NotRequired[str | None]
+    content: NotRequired[str | list[Json] | None]
+    refusal: NotRequired[str | None]
+    tool_calls: NotRequired[list[CallDelta] | None]
+    function_call: NotRequired[FunctionDelta | None]
+
+
+@open_ended
+class LogprobsDelta(TypedDict):
+    content: NotRequired[list[Json] | None]
+    refusal: NotRequired[list[Json] | None]
+
+
+@open_ended
+class ChunkChoice(TypedDict):
+    index: NotRequired[int | None]
+    delta: NotRequired[Delta | None]
+    finish_reason: NotRequired[str | None]
+    logprobs: NotRequired[LogprobsDelta | None]
+
+
+@open_ended
+class Chunk(TypedDict):
+    """One event of a stream: `chat.completion.chunk`."""
+
+    id: NotRequired[str | None]
+    object: NotRequired[str | None]
+    created: NotRequired[int | None]
+    model: NotRequired[str | None]
+    choices: list[ChunkChoice]
+    usage: NotRequired[dict[str, Json] | None]
+
+
+CHUNK = TypeAdapter[Chunk](Chunk)
