@@ -361,7 +361,7 @@ class GrowingCompletion:
 
     def value(self) -> dict[str, Any]:
         """The completion so far."""
-        first = {key: self.head[key] for key in ("id", "created", "model") if key in self.head}
+        first: dict[str, Any] = {key: self.head[key] for key in ("id", "created", "model") if key in self.head}
         choices = [self.choices[index].value() for index in sorted(self.choices)]
         whole: dict[str, Any] = {**first, "object": "chat.completion", "choices": choices}
         whole |= {key: ripe(value) for key, value in self.head.items() if key not in first}

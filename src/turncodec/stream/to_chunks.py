@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from turncodec.formats import RESPONSES
+from turncodec.formats import CHAT, RESPONSES
 from turncodec.refusals import Finding, Path, Refused, allowed_codes, raise_all, refused
+from turncodec.remainder import Op, Remainder, read_patch, spoken_of
 from turncodec.response import output_findings
 from turncodec.stream.chunks import DONE, message_of_error
 from turncodec.stream.events import ARGUMENTS, GrowingItem, GrowingResponse, Said
-from turncodec.translate import translate
+from turncodec.translate import Translation, translate
 
 Chunk = dict[str, Any]
 PREMATURE = ("incomplete", "empty_message")
@@ -209,7 +210,8 @@ class EventsToChunks:
         if place is not None:
             self._calls[place][1].append(text)
             entry = {"index": place, "function": {"arguments": text}}
-            out.append(self._chunk({"tool_calls": [entry]}))
+            only = {"index": 0, "delta": {"tool_calls": [entry]}, "logprobs": None, "finish_reason": None}
+            out.append({**(self._frame or {}), "choices": [only]})
 
     def _whole(self, said: Said, out: list[Any]) -> None:
         """An item that ends without having begun begins here."""
@@ -238,17 +240,18 @@ class EventsToChunks:
         if response.get("status") == "failed" or response.get("error") is not None:
             said = message_of_error(response.get("error") or {})
             raise refused("stream_failed", (*self._growing.closing_at, "error"), f"the provider says: {said}")
+        usage = None if self._include_usage else response.get("usage")
         try:
-            translation = translate(response, RESPONSES, allow=self._codes)
+            translation = translate({**response, "usage": None} if usage else response, RESPONSES, allow=self._codes)
         except Refused as refusal:
             self._raise([*refusal.findings], self._growing.place)
             raise
         completion = translation.document
         self._rest(completion["choices"][0]["message"], out)
         out.append(self._last(completion))
-        if self._include_usage and "usage" in completion:
+        if "usage" in completion:
             out.append({**(self._frame or {}), "choices": [], "usage": completion["usage"]})
-        self.remainder = translation.remainder
+        self.remainder = remainder_with_usage(translation, usage) if usage else translation.remainder
 
     def _rest(self, message: dict[str, Any], out: list[Any]) -> None:
         """What was not streamed of the message."""
@@ -290,3 +293,12 @@ class EventsToChunks:
         if not self._finished:
             raise refused("incomplete", (), "the stream ended before the response was completed")
         return [DONE]
+
+
+def remainder_with_usage(translation: Translation, usage: dict[str, Any]) -> dict[str, Any]:
+    """The remainder of a translation without the usage, which brings back the usage too."""
+    known = translation.remainder or {"patch": [], "allowed": []}
+    ops = [*read_patch(known["patch"]), Op("replace", ("usage",), usage)]
+    back = translate(translation.document, CHAT).document
+    patch = [op.as_json() for op in ops]
+    return Remainder.of(RESPONSES.name, 0, spoken_of(ops, back, ()), known.get("allowed", []), patch).as_json()
