@@ -424,6 +424,81 @@ def restore(
     ctx.exit(REFUSED if tally.refused else 0)
 
 
+STREAM = click.argument("source", default="-", type=FILE)
+
+
+@cli.command(epilog=STATUS)
+@STREAM
+@TO
+@ALLOW
+@file_option("--request", "The request that a Chat stream answers: the response echoes its settings.")
+@file_option("--remainder", "Where to keep what the whole answer needs to come back.")
+@FORCE
+@click.pass_context
+def stream(
+    ctx: click.Context,
+    source: str,
+    to: str,
+    allow: frozenset[str],
+    request: Path | None,
+    remainder: Path | None,
+    force: bool,
+) -> None:
+    """Translate a stream as it comes: server-sent events in, server-sent events out.
+
+    SOURCE is a recorded stream, or standard input: `curl -N ... | turncodec stream --to responses`. One JSON object a
+    line is read too. What is refused ends the output there, and its pointer begins with the number of the chunk or
+    event, from 0.
+    """
+    from turncodec.edge import encode
+    from turncodec.migrate import flow, jobs
+    from turncodec.stream import ChunksToEvents, EventsToChunks
+
+    if request and to != "responses":
+        raise click.UsageError("--request goes with --to responses; a completion echoes nothing of its request")
+    jobs.ready(jobs.Targets(None, remainder), [source, *([str(request)] if request else [])], force)
+    settings = jobs.document(request) if request else None
+    try:
+        translator = ChunksToEvents(settings, allow) if to == "responses" else EventsToChunks(allow)
+        for message in flow.translated(flow.objects(source), translator):
+            sys.stdout.buffer.write(message)
+            sys.stdout.buffer.flush()
+    except Refused as refused:
+        say(*(f"{source}:{refusal}" for refusal in refused.refusals))
+        ctx.exit(REFUSED)
+    if remainder and translator.remainder is not None:
+        flow.keep(remainder, encode(translator.remainder) + b"\n")
+        say(f"what the whole answer needs to come back is in {remainder}")
+
+
+@cli.command(epilog=STATUS)
+@STREAM
+@OUT
+@FORCE
+@click.pass_context
+def assemble(ctx: click.Context, source: str, out: Path | None, force: bool) -> None:
+    """Print the object that a stream amounts to: a chat.completion, or a response.
+
+    SOURCE is a recorded stream of either format, or standard input. A stream that was cut off shows it: the completion
+    has no finish_reason, the response is in_progress.
+    """
+    from turncodec.edge import encode
+    from turncodec.migrate import flow, jobs
+
+    out = None if out == STDOUT else out
+    jobs.ready(jobs.Targets(out), [source], force)
+    try:
+        whole = encode(flow.assembled(flow.objects(source))) + b"\n"
+    except Refused as refused:
+        say(*(f"{source}:{refusal}" for refusal in refused.refusals))
+        ctx.exit(REFUSED)
+    if out:
+        flow.keep(out, whole)
+    else:
+        sys.stdout.buffer.write(whole)
+        sys.stdout.buffer.flush()
+
+
 @cli.command(epilog=STATUS)
 @click.argument("left", type=FILE)
 @click.argument("right", type=FILE)

@@ -6,7 +6,8 @@
 - `run`: outcomes into targets, and the tally;
 - `restore`: the way back of a whole file;
 - `jobs`: these put together for files that a person names;
-- `report`: what is said about it.
+- `report`: what is said about it;
+- `flow`: a stream on its way through, which is no file of records.
 
 No room here knows a format: what a record means is asked of `turncodec.translate`, by `outcomes` alone.
 """

@@ -317,6 +317,8 @@ class GrowingCompletion:
             raise refused("malformed", (number,), "a chunk is an object")
         if chunk.get("error"):
             raise refused("stream_failed", (number, "error"), f"the provider says: {message_of_error(chunk['error'])}")
+        if "choices" not in chunk and str(chunk.get("type")).startswith("response."):
+            raise refused("wrong_direction", (number,), "an event of Responses, where chunks of Chat are translated")
         raise_all(finding.under((number,)) for finding in type_findings(chat.CHUNK, chunk))
         self.frame = {**self.frame, **{key: value for key, value in chunk.items() if key != "choices"}}
         yield from self.read_head(chunk, number)

@@ -279,6 +279,8 @@ class GrowingResponse:
     # ------------------------------------------------------------ any case
 
     def read(self, event: Any, number: int) -> list[Said]:
+        if type(event) is dict and "choices" in event and "type" not in event:
+            raise refused("wrong_direction", (number,), "a chunk of Chat, where events of Responses are translated")
         if type(event) is not dict or type(event.get("type")) is not str:
             raise refused("malformed", (number,), "an event is an object with a type")
         kind = event["type"]
