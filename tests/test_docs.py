@@ -15,12 +15,13 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
+from loopback import provider
 from pydantic import TypeAdapter
 
 import turncodec
@@ -30,6 +31,9 @@ from turncodec.mapping.output import DEFAULTS
 from turncodec.mapping.parameters import PARAMETERS
 from turncodec.refusals import CODES, Refusal
 from turncodec.remainder import Remainder
+from turncodec.stream.events import STREAMED
+from turncodec.stream.to_chunks import STEPS as EVENT_STEPS
+from turncodec.stream.to_events import STEPS as CHUNK_STEPS
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -80,13 +84,58 @@ def defaults() -> str:
     return table(("setting", "default"), rows)
 
 
-SECTIONS = {"defaults": defaults, "presets": presets, "parameters": parameters, "refusals": refusals, "gate": gate}
+def to_events() -> str:
+    """The state machine from chunks to events, as the page on streams shows it."""
+    events = ((step.when, "<br>".join(f"`{name}`" for name in step.events), step.note) for step in CHUNK_STEPS.values())
+    return diagram(CHUNK_STEPS) + table(("when", "events", ""), events)
 
 
-def readme() -> str:
-    """The README with its generated parts as the code has them now."""
-    text = README.read_text()
-    for name, made in SECTIONS.items():
+def to_chunks() -> str:
+    """The state machine from events to chunks, as the page on streams shows it."""
+    deltas = ((step.when, "<br>".join(f"`{name}`" for name in step.delta), step.note) for step in EVENT_STEPS.values())
+    return diagram(EVENT_STEPS) + table(("when", "delta", ""), deltas)
+
+
+def diagram(steps: Mapping[str, Any]) -> str:
+    """The states and what leads from one to the other."""
+    begin, end = next(iter(steps.values())).state, [*steps.values()][-1].then
+    moves: dict[tuple[str, str], list[str]] = {}
+    for name, step in steps.items():
+        moves.setdefault((step.state, step.then), []).append(name)
+    lines = [f"    {state} --> {then}: {', '.join(names)}" for (state, then), names in moves.items()]
+    drawn = ["```mermaid", "stateDiagram-v2", f"    [*] --> {begin}", *lines, f"    {end} --> [*]", "```", "", ""]
+    return "\n".join(drawn)
+
+
+def streamed() -> str:
+    """The texts that are streamed, as the page on streams shows them."""
+    rows = (
+        (
+            f"`{row.name}.delta`, `.done`",
+            f"`{row.item}`",
+            f"`{row.list}[{row.index}].{row.key}`" if row.list else f"`{row.key}`",
+        )
+        for row in STREAMED
+    )
+    return table(("events", "item", "fill"), rows)
+
+
+SECTIONS = {
+    "README.md": {
+        "defaults": defaults,
+        "presets": presets,
+        "parameters": parameters,
+        "refusals": refusals,
+        "gate": gate,
+    },
+    "docs/streams.md": {"to_events": to_events, "to_chunks": to_chunks, "streamed": streamed},
+}
+
+
+def page_written(page: str) -> str:
+    """A page with its generated parts as the code has them now."""
+    text = (ROOT / page).read_text()
+    for name, made in SECTIONS[page].items():
         begin, end = f"<!-- {name}: written by tests/test_docs.py -->\n", f"<!-- /{name} -->"
         before, _, rest = text.partition(begin)
         _, _, after = rest.partition(end)
@@ -119,7 +168,8 @@ def schema(record: type, title: str) -> str:
 
 
 GENERATED = {
-    "README.md": readme,
+    "README.md": lambda: page_written("README.md"),
+    "docs/streams.md": lambda: page_written("docs/streams.md"),
     "specs/refusals.json": codes_for_others,
     "specs/schemas/refusal.json": lambda: schema(Refusal, "Refusal"),
     "specs/schemas/remainder.json": lambda: schema(Remainder, "Remainder"),
@@ -172,7 +222,10 @@ def test_python(page: Path) -> None:
     """The Python of a page runs, block after block, and prints what is shown beneath it."""
     printed = io.StringIO()
     names: dict[str, Any] = {}
-    with contextlib.redirect_stdout(printed):
+    with contextlib.ExitStack() as stack:
+        if page.name == "streams.md":
+            names["PROVIDER"] = stack.enter_context(provider())
+        stack.enter_context(contextlib.redirect_stdout(printed))
         for block in blocks(page, "python"):
             exec(compile(block, page.name, "exec"), names)
 
@@ -197,7 +250,7 @@ def test_laws_are_stated() -> None:
     tests = "\n".join(f"{file.name}\n{file.read_text()}" for file in sorted((ROOT / "tests").glob("test_*.py")))
     stated = [name for name in names if name != "law"]
 
-    assert len(stated) == 9
+    assert len(stated) == 10
     for name in stated:
         own = {"purity": "test_pure"}.get(name, f"test_{name.replace(' ', '_')}")
         assert f"def {own}" in tests or f"{own}.py" in tests, name

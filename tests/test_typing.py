@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -22,6 +24,15 @@ from turncodec import (
     replay_gate,
     to_chat,
     to_responses,
+)
+from turncodec.stream import (
+    ChunksToEvents,
+    EventsToChunks,
+    assemble_chunks,
+    assemble_events,
+    athrough,
+    sse,
+    through,
 )
 
 CALL: dict[str, Any] = {
@@ -84,3 +95,66 @@ def test_the_rest() -> None:
     """Kinds and the version."""
     assert "transcript" in KINDS
     assert __version__.count(".") == 2
+
+
+# ---------------------------------------------------------------- streams
+
+CHUNKS: list[dict[str, Any]] = [
+    {
+        "id": "c1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "m",
+        "choices": [{"index": 0, "delta": {"content": "hi"}, "finish_reason": "stop"}],
+    }
+]
+
+
+def test_every_name_of_streams_is_here() -> None:
+    """Nothing public is missing from this file."""
+    import turncodec.stream
+
+    assert set(turncodec.stream.__all__) <= set(globals())
+
+
+def test_streams() -> None:
+    """A stream goes across and back, and each side amounts to the translation of the other."""
+    translator = ChunksToEvents(request={"model": "m", "messages": []}, allow="all")
+    events: list[Any] = [*translator.feed(CHUNKS[0]), *translator.close()]
+    response: dict[str, Any] = assemble_events(events)
+    remainder: dict[str, Any] | None = translator.remainder
+
+    back = EventsToChunks(allow={"reasoning"}, include_usage=False)
+    chunks: list[Any] = list(through(back, events))
+
+    assert to_chat(response, remainder=remainder).document == assemble_chunks(CHUNKS)
+    assert assemble_chunks(chunks)["choices"][0]["message"]["content"] == "hi"
+
+
+def test_failure() -> None:
+    """A refused stream can tell its client so."""
+    for translator in (ChunksToEvents(), EventsToChunks()):
+        with pytest.raises(Refused) as refused:
+            translator.close()
+
+        assert translator.failure(refused.value)[-1] == "[DONE]"
+
+
+def test_asynchronous() -> None:
+    """The same for an asynchronous stream."""
+
+    async def stream() -> AsyncIterator[dict[str, Any]]:
+        for chunk in CHUNKS:
+            yield chunk
+
+    async def collect() -> list[Any]:
+        return [event async for event in athrough(ChunksToEvents(), stream())]
+
+    assert asyncio.run(collect()) == list(through(ChunksToEvents(), CHUNKS))
+
+
+def test_bytes() -> None:
+    """Events and chunks are written as server-sent events, and read again."""
+    messages: list[sse.Message] = sse.Decoder().feed(sse.encode(CHUNKS[0]) + sse.encode("[DONE]"))
+
+    assert [sse.read(message) for message in messages] == [CHUNKS[0], "[DONE]"]

@@ -447,8 +447,8 @@ def stream(
     """Translate a stream as it comes: server-sent events in, server-sent events out.
 
     SOURCE is a recorded stream, or standard input: `curl -N ... | turncodec stream --to responses`. One JSON object a
-    line is read too. What is refused ends the output there, and its pointer begins with the number of the chunk or
-    event, from 0.
+    line is read too. What is refused ends the output there, with an error in the format of the output; its pointer
+    begins with the number of the chunk or event, from 0.
     """
     from turncodec.edge import encode
     from turncodec.migrate import flow, jobs
@@ -460,10 +460,12 @@ def stream(
     settings = jobs.document(request) if request else None
     try:
         translator = ChunksToEvents(settings, allow) if to == "responses" else EventsToChunks(allow)
-        for message in flow.translated(flow.objects(source), translator):
-            sys.stdout.buffer.write(message)
-            sys.stdout.buffer.flush()
     except Refused as refused:
+        fail(f"{request}: {refused.refusals[0]}")
+    try:
+        flow.send(flow.translated(flow.objects(source), translator), sys.stdout.buffer)
+    except Refused as refused:
+        flow.send(flow.failed(translator, refused), sys.stdout.buffer)
         say(*(f"{source}:{refusal}" for refusal in refused.refusals))
         ctx.exit(REFUSED)
     if remainder and translator.remainder is not None:

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 from turncodec.migrate import JobError
 from turncodec.migrate.records import FOREIGN, STDIN
 from turncodec.migrate.targets import AtomicFile
+from turncodec.refusals import Refused, refused
 from turncodec.stream import assemble_chunks, assemble_events
 from turncodec.stream.sse import Decoder, Message, encode, read
 from turncodec.stream.through import Translator, through
@@ -88,12 +89,26 @@ def translated(stream: Iterable[Any], translator: Translator) -> Iterator[bytes]
     return map(encode, through(translator, stream))
 
 
+def failed(translator: Translator, refusal: Refused) -> Iterator[bytes]:
+    """What tells the reader of a stream that it ends in a failure."""
+    return map(encode, translator.failure(refusal))
+
+
+def send(messages: Iterable[bytes], out: BinaryIO) -> None:
+    """Write each message at once."""
+    for message in messages:
+        out.write(message)
+        out.flush()
+
+
 def assembled(stream: Iterable[Any]) -> dict[str, Any]:
     """The completion or response that a stream amounts to; which of them is seen from its first object."""
     ones = iter(stream)
     first = next(ones, None)
+    if first is None:
+        raise refused("incomplete", (), "there is nothing in this stream")
     of_responses = isinstance(first, dict) and "choices" not in first and "type" in first
-    whole = chain([] if first is None else [first], ones)
+    whole = chain([first], ones)
     return assemble_events(whole) if of_responses else assemble_chunks(whole)
 
 

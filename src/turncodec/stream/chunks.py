@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from turncodec.equality import same
-from turncodec.refusals import Finding, Path, raise_all, refused
+from turncodec.refusals import Finding, Path, Refused, raise_all, refused
 from turncodec.stream.growth import Text, grown, grown_apart, ripe, sown
 from turncodec.translate import plain
 from turncodec.validate import type_findings
@@ -387,8 +387,11 @@ def growing_text(growing: GrowingChoice, delta: dict[str, Any]) -> list[Said] | 
     """The plain case of a delta: nothing but one fragment of one text that has begun."""
     message, found, fragment = growing.message, "", None
     for key, value in delta.items():
-        if value is None or value == "":
+        if value is None:
             if key not in message:
+                return None
+        elif value == "":
+            if type(message.get(key)) is not Text:
                 return None
         elif key == "role":
             if value != "assistant" or key not in message:
@@ -440,3 +443,9 @@ def message_of_error(error: Any) -> str:
         return f"{error!r:.300}"
     words = [str(error[key]) for key in ("message", "code", "type") if error.get(key) not in (None, "")]
     return "; ".join(words)[:300] or "nothing more"
+
+
+def error_of(refused: Refused) -> dict[str, Any]:
+    """A refusal as an error of a stream."""
+    first = refused.refusals[0]
+    return {"type": "server_error", "code": first.code, "message": str(refused), "param": first.pointer}

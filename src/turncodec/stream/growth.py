@@ -37,10 +37,10 @@ def sown(value: Any, key: str = "") -> Any:
 
 
 def grown(old: Any, new: Any, key: str = "") -> Any:
-    """What has grown so far, with one more fragment. Null adds nothing."""
-    if new is None:
+    """What has grown so far, with one more fragment. Null adds nothing, and neither does an empty string."""
+    if new is None or (new == "" and old is not None):
         return old
-    if old is None:
+    if old is None or old == "":
         return sown(new, key)
     if type(old) is Text and type(new) is str:
         old.append(new)

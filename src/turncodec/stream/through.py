@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import Any, Protocol
 
+from turncodec.refusals import Refused
+
 
 class Translator(Protocol):
     """What `ChunksToEvents` and `EventsToChunks` have in common."""
@@ -12,6 +14,8 @@ class Translator(Protocol):
     def feed(self, one: Any) -> list[Any]: ...
 
     def close(self) -> list[Any]: ...
+
+    def failure(self, refused: Refused) -> list[Any]: ...
 
 
 def through(translator: Translator, stream: Iterable[Any]) -> Iterator[Any]:

@@ -16,7 +16,7 @@ from turncodec.formats import CHAT, RESPONSES
 from turncodec.refusals import Finding, Path, Refused, allowed_codes, raise_all, refused
 from turncodec.remainder import Op, Remainder, read_patch, spoken_of
 from turncodec.response import output_findings
-from turncodec.stream.chunks import DONE, message_of_error
+from turncodec.stream.chunks import DONE, error_of, message_of_error
 from turncodec.stream.events import ARGUMENTS, GrowingItem, GrowingResponse, Said
 from turncodec.translate import Translation, translate
 
@@ -25,36 +25,67 @@ PREMATURE = ("incomplete", "empty_message")
 """What an item that has only begun cannot be blamed for."""
 
 
+WAITING, RUNNING, FINISHED, ENDED = "waiting", "running", "finished", "ended"
+"""The states of a stream: before its id is known, while it goes on, when the response is whole, and at the end."""
+
+
 class Step(NamedTuple):
     """When a chunk is written, what its delta holds, and on what conditions."""
 
+    state: str
+    then: str
+    """The state of the stream before and after."""
     when: str
     delta: tuple[str, ...]
     note: str
 
 
 STEPS: dict[str, Step] = {
-    "begin": Step("the first response (`response.created`)", ("role",), "with the id, time and model of every chunk"),
-    "text": Step("`response.output_text.delta`", ("content",), "one chunk for each fragment"),
-    "refusal": Step("`response.refusal.delta`", ("refusal",), "one chunk for each fragment"),
+    "begin": Step(
+        WAITING,
+        RUNNING,
+        "the first response (`response.created`)",
+        ("role",),
+        "with the id, time and model of every chunk",
+    ),
+    "text": Step(RUNNING, RUNNING, "`response.output_text.delta`", ("content",), "one chunk for each fragment"),
+    "refusal": Step(RUNNING, RUNNING, "`response.refusal.delta`", ("refusal",), "one chunk for each fragment"),
     "call": Step(
+        RUNNING,
+        RUNNING,
         "`response.output_item.added` of a function_call",
         ("tool_calls[].index", "tool_calls[].id", "tool_calls[].type", "tool_calls[].function.name"),
         "`index` counts the calls from 0; the other keys stand in the first chunk of the call alone",
     ),
     "arguments": Step(
+        RUNNING,
+        RUNNING,
         "`response.function_call_arguments.delta`",
         ("tool_calls[].index", "tool_calls[].function.arguments"),
         "one chunk for each fragment",
     ),
-    "rest": Step("the response that ends the stream", ("content", "refusal", "tool_calls"), "what was not streamed"),
+    "rest": Step(
+        RUNNING,
+        RUNNING,
+        "the response that ends the stream",
+        ("content", "refusal", "tool_calls"),
+        "what was not streamed",
+    ),
     "finish": Step(
+        RUNNING,
+        FINISHED,
         "the response that ends the stream",
         ("annotations",),
         "with `finish_reason`, log probabilities, service tier and metadata",
     ),
-    "usage": Step("the response that ends the stream", (), "a chunk without choices, where `include_usage` is true"),
-    "end": Step("`[DONE]`, or the end", (), "`[DONE]`"),
+    "usage": Step(
+        FINISHED,
+        FINISHED,
+        "the response that ends the stream",
+        (),
+        "a chunk without choices, where `include_usage` is true",
+    ),
+    "end": Step(FINISHED, ENDED, "`[DONE]`, or the end", (), "`[DONE]`"),
 }
 """The chunks that are written, step by step."""
 
@@ -81,9 +112,9 @@ class EventsToChunks:
         self._include_usage = include_usage
         self._growing = GrowingResponse(self._codes & {"unknown_event"})
         self._refused: Refused | None = None
-        self._frame: dict[str, Any] | None = None
+        self._frame: dict[str, Any] = {}
         self._waiting: list[Said] = []
-        self._finished = self._ended = False
+        self._state = WAITING
         self._content: list[str] = []
         self._refusal_sent: list[str] = []
         self._calls: list[tuple[GrowingItem, list[str]]] = []
@@ -108,12 +139,12 @@ class EventsToChunks:
         try:
             said = self._growing.add(one)
             out: list[Any] = []
-            if self._frame is None:
+            if self._state == WAITING:
                 said = self._begin(said, out)
             for thing in said:
                 if thing.what in self._steps:
                     self._steps[thing.what](thing, out)
-            if self._growing.closing is not None and not self._finished:
+            if self._growing.closing is not None and self._state in (WAITING, RUNNING):
                 self._finish(out)
             return [*out, *self._end()] if self._growing.ended else out
         except Refused as refusal:
@@ -124,7 +155,12 @@ class EventsToChunks:
         """The stream has no more events. The chunks that are still due; none where `"[DONE]"` was fed."""
         if self._refused is not None:
             raise self._refused
-        return [] if self._ended else self.feed(DONE)
+        return [] if self._growing.ended else self.feed(DONE)
+
+    def failure(self, refused: Refused) -> list[Any]:
+        """What tells a client that the stream has failed: a chunk cannot say so, and like Chat's own servers this sends
+        an object with the `error` in its place, and `"[DONE]"`."""
+        return [{"error": error_of(refused)}, DONE]
 
     # ------------------------------------------------------------ while it runs
 
@@ -142,11 +178,12 @@ class EventsToChunks:
             "model": response["model"],
         }
         out.append(self._chunk({"role": "assistant"}))
+        self._state = STEPS["begin"].then
         return self._waiting
 
     def _chunk(self, delta: dict[str, Any], **choice: Any) -> Chunk:
         only = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": None, **choice}
-        return {**(self._frame or {}), "choices": [only]}
+        return {**self._frame, "choices": [only]}
 
     def _item(self, said: Said, out: list[Any]) -> None:
         """An item begins: what it would be refused for is refused at once."""
@@ -170,7 +207,7 @@ class EventsToChunks:
     def _begin_call(self, item: GrowingItem, out: list[Any]) -> None:
         """The first chunk of a call, once its id and name are known."""
         call_id, name = item.item.get("call_id"), item.item.get("name")
-        if self._frame is None or not call_id or not name:
+        if self._state == WAITING or not call_id or not name:
             return
         if any(other.index > item.index for other, _ in self._calls):
             raise refused("out_of_place", item.at, "a call that stands before one that has begun")
@@ -203,7 +240,7 @@ class EventsToChunks:
         elif item.index == self._message:
             self._content.append(text)
             only = {"index": 0, "delta": {"content": text}, "logprobs": None, "finish_reason": None}
-            out.append({**(self._frame or {}), "choices": [only]})
+            out.append({**self._frame, "choices": [only]})
 
     def _arguments(self, item: GrowingItem, text: str, out: list[Any]) -> None:
         place = self._place.get(item.index)
@@ -211,7 +248,7 @@ class EventsToChunks:
             self._calls[place][1].append(text)
             entry = {"index": place, "function": {"arguments": text}}
             only = {"index": 0, "delta": {"tool_calls": [entry]}, "logprobs": None, "finish_reason": None}
-            out.append({**(self._frame or {}), "choices": [only]})
+            out.append({**self._frame, "choices": [only]})
 
     def _whole(self, said: Said, out: list[Any]) -> None:
         """An item that ends without having begun begins here."""
@@ -235,7 +272,6 @@ class EventsToChunks:
     # ------------------------------------------------------------ at the end
 
     def _finish(self, out: list[Any]) -> None:
-        self._finished = True
         response = self._growing.value()
         if response.get("status") == "failed" or response.get("error") is not None:
             said = message_of_error(response.get("error") or {})
@@ -250,8 +286,9 @@ class EventsToChunks:
         self._rest(completion["choices"][0]["message"], out)
         out.append(self._last(completion))
         if "usage" in completion:
-            out.append({**(self._frame or {}), "choices": [], "usage": completion["usage"]})
+            out.append({**self._frame, "choices": [], "usage": completion["usage"]})
         self.remainder = remainder_with_usage(translation, usage) if usage else translation.remainder
+        self._state = STEPS["finish"].then
 
     def _rest(self, message: dict[str, Any], out: list[Any]) -> None:
         """What was not streamed of the message."""
@@ -289,9 +326,9 @@ class EventsToChunks:
         return {**chunk, **{key: completion[key] for key in ("service_tier", "metadata") if key in completion}}
 
     def _end(self) -> list[Any]:
-        self._ended = True
-        if not self._finished:
+        if self._state != FINISHED:
             raise refused("incomplete", (), "the stream ended before the response was completed")
+        self._state = STEPS["end"].then
         return [DONE]
 
 

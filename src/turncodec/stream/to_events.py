@@ -18,15 +18,22 @@ from turncodec.mapping.output import completion_to_response
 from turncodec.refusals import Finding, Path, Refused, allowed_codes, raise_all, refused
 from turncodec.request import settings_from
 from turncodec.response import Completion
-from turncodec.stream.chunks import DONE, GrowingCall, GrowingCompletion, Said, texts_in
+from turncodec.stream.chunks import DONE, GrowingCall, GrowingCompletion, Said, error_of, texts_in
 from turncodec.translate import plain, translate
 
 Event = dict[str, Any]
 
 
+WAITING, RUNNING, ENDED = "waiting", "running", "ended"
+"""The states of a stream: before its id is known, while it goes on, and when all of it is known."""
+
+
 class Step(NamedTuple):
     """When events are written, which ones in which order, and on what conditions."""
 
+    state: str
+    then: str
+    """The state of the stream before and after."""
     when: str
     events: tuple[str, ...]
     note: str
@@ -34,30 +41,43 @@ class Step(NamedTuple):
 
 STEPS: dict[str, Step] = {
     "begin": Step(
+        WAITING,
+        RUNNING,
         "the first chunk with an id",
         ("response.created", "response.in_progress"),
         "the response with the settings of `request`, or defaults, and an empty output",
     ),
     "text": Step(
+        RUNNING,
+        RUNNING,
         "the first text",
         ("response.output_item.added", "response.content_part.added", "response.output_text.delta"),
         "the message has the next output_index; text that begins after a call has begun is `out_of_place`, as the "
         "message stands before the calls",
     ),
-    "more text": Step("text", ("response.output_text.delta",), "one event for each fragment"),
+    "more text": Step(RUNNING, RUNNING, "text", ("response.output_text.delta",), "one event for each fragment"),
     "refusal": Step(
+        RUNNING,
+        RUNNING,
         "the first refusal",
         ("response.output_item.added", "response.content_part.added", "response.refusal.delta"),
         "beside a text it waits for the end, since the parts of a message follow one another",
     ),
-    "more refusal": Step("refusal", ("response.refusal.delta",), "one event for each fragment"),
+    "more refusal": Step(RUNNING, RUNNING, "refusal", ("response.refusal.delta",), "one event for each fragment"),
     "call": Step(
-        "a call whose id and name are known",
+        RUNNING,
+        RUNNING,
+        "a call whose id and whole name are known",
         ("response.output_item.added", "response.function_call_arguments.delta"),
-        "in the order of `index`: a call waits for those before it. Arguments that came earlier are in the delta",
+        "in the order of `index`: a call waits for those before it. The name is whole when the arguments, or the next "
+        "call, begin",
     ),
-    "arguments": Step("arguments", ("response.function_call_arguments.delta",), "one event for each fragment"),
+    "arguments": Step(
+        RUNNING, RUNNING, "arguments", ("response.function_call_arguments.delta",), "one event for each fragment"
+    ),
     "end of a text": Step(
+        RUNNING,
+        RUNNING,
         "`[DONE]`, or the end",
         (
             "response.output_text.annotation.added",
@@ -68,16 +88,22 @@ STEPS: dict[str, Step] = {
         "for each message, with the whole values; an annotation event for each citation",
     ),
     "end of a refusal": Step(
+        RUNNING,
+        RUNNING,
         "`[DONE]`, or the end",
         ("response.refusal.done", "response.content_part.done", "response.output_item.done"),
         "the same for a refusal",
     ),
     "end of a call": Step(
+        RUNNING,
+        RUNNING,
         "`[DONE]`, or the end",
         ("response.function_call_arguments.done", "response.output_item.done"),
         "for each call, with the whole arguments",
     ),
     "end": Step(
+        RUNNING,
+        ENDED,
         "after the last item",
         ("response.completed", "[DONE]"),
         "`response.incomplete` for a text that was cut off, where `truncated` is allowed",
@@ -128,7 +154,7 @@ class ChunksToEvents:
         self._growing = GrowingCompletion()
         self._refused: Refused | None = None
         self._number = 0
-        self._begun = self._ended = False
+        self._state = WAITING
         self._waiting: list[Said] = []
         self._items: list[OpenItem] = []
         self._calls: dict[int, OpenItem] = {}
@@ -151,7 +177,7 @@ class ChunksToEvents:
         try:
             said = self._growing.add(one)
             out: list[Any] = []
-            if not self._begun:
+            if self._state == WAITING:
                 said = self._begin(said, out)
             for thing in said:
                 self._steps[thing.what](thing, out)
@@ -164,7 +190,17 @@ class ChunksToEvents:
         """The stream has no more chunks. The events that are still due; none where `"[DONE]"` was fed."""
         if self._refused is not None:
             raise self._refused
-        return [] if self._ended else self.feed(DONE)
+        return [] if self._growing.ended else self.feed(DONE)
+
+    def failure(self, refused: Refused) -> list[Any]:
+        """The events that tell a client that the stream has failed, and `"[DONE]"` (Open Responses, "Streaming": any
+        error is followed by `response.failed`)."""
+        error = error_of(refused)
+        out: list[Any] = [self._event("error", error=error)]
+        if self._state != WAITING:
+            said = {"code": error["code"], "message": error["message"]}
+            out.append(self._event("response.failed", response=self._response("failed", said)))
+        return [*out, DONE]
 
     # ------------------------------------------------------------ while it runs
 
@@ -179,12 +215,16 @@ class ChunksToEvents:
         self._waiting += said
         if not head.get("id") or "created" not in head or "model" not in head:
             return [thing for thing in said if thing.what in ("key", "choice")]
-        self._begun = True
-        bare: dict[str, Any] = {"message": {}, "finish_reason": None}
-        response = completion_to_response({**first_of(head), "choices": [bare]}, self._settings)
-        response |= {"status": "in_progress", "output": []}
+        self._state = STEPS["begin"].then
+        response = self._response("in_progress")
         out += [self._event(CREATED, response=response), self._event(IN_PROGRESS, response=response)]
         return self._waiting
+
+    def _response(self, status: str, error: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The response before anything is known of its output."""
+        bare: dict[str, Any] = {"message": {}, "finish_reason": None}
+        response = completion_to_response({**first_of(self._growing.head), "choices": [bare]}, self._settings)
+        return {**response, "status": status, "error": error, "output": []}
 
     def _text(self, said: Said, out: list[Any]) -> None:
         message = self._message(said, "content", out)
@@ -329,7 +369,6 @@ class ChunksToEvents:
     # ------------------------------------------------------------ at the end
 
     def _end(self) -> list[Any]:
-        self._ended = True
         if not self._growing.choices:
             raise refused("incomplete", (), "the stream ended before it said anything")
         try:
@@ -345,6 +384,7 @@ class ChunksToEvents:
         if len(self._items) != len(response["output"]):
             raise refused("not_reversible", (), "more items were begun than the response has")
         self.remainder = translation.remainder
+        self._state = STEPS["end"].then
         return [*out, self._event("response." + response["status"], response=response), DONE]
 
     def _finish(self, n: int, item: dict[str, Any], out: list[Any]) -> None:
