@@ -80,8 +80,13 @@ def objects(name: str) -> Iterator[Any]:
     if isinstance(decoder, Lines):
         head = head.removeprefix(BOM)
     for piece in chain([head], data):
-        yield from map(read, decoder.feed(piece))
-    yield from map(read, decoder.close())
+        yield from map(read, filter(says_something, decoder.feed(piece)))
+    yield from map(read, filter(says_something, decoder.close()))
+
+
+def says_something(message: Message) -> bool:
+    """Whether a message has data; some servers keep a connection open with messages that have none."""
+    return bool(message.data.strip())
 
 
 def translated(stream: Iterable[Any], translator: Translator) -> Iterator[bytes]:

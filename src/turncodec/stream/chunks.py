@@ -322,7 +322,7 @@ class GrowingCompletion:
         raise_all(finding.under((number,)) for finding in type_findings(chat.CHUNK, chunk))
         self.frame = {**self.frame, **{key: value for key, value in chunk.items() if key != "choices"}}
         yield from self.read_head(chunk, number)
-        for n, choice in enumerate(chunk["choices"]):
+        for n, choice in enumerate(chunk.get("choices") or ()):
             at: Path = (number, "choices", n)
             index = choice.get("index") or 0
             if index not in self.choices:

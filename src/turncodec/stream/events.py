@@ -367,7 +367,7 @@ class GrowingResponse:
     def read_text(self, event: Event, item: GrowingItem, number: int) -> list[Said]:
         """An event about a part of an item, or its text."""
         kind = event["type"]
-        if "item_id" in event:
+        if event.get("item_id") is not None:
             item.ids.add(event["item_id"])
         if kind in PART_ADDED or kind in PART_DONE:
             list_, key = PART_ADDED.get(kind) or PART_DONE[kind]

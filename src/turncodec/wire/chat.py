@@ -468,7 +468,7 @@ class Chunk(TypedDict):
     object: NotRequired[str | None]
     created: NotRequired[int | None]
     model: NotRequired[str | None]
-    choices: list[ChunkChoice]
+    choices: NotRequired[list[ChunkChoice] | None]
     usage: NotRequired[dict[str, Json] | None]
 
 

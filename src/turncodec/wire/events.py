@@ -34,7 +34,7 @@ class ItemEvent(TypedDict):
 class PartEvent(TypedDict):
     type: str
     sequence_number: NotRequired[int]
-    item_id: NotRequired[str]
+    item_id: NotRequired[str | None]
     output_index: NotRequired[int]
     content_index: int
     part: dict[str, Json]
@@ -44,7 +44,7 @@ class PartEvent(TypedDict):
 class SummaryPartEvent(TypedDict):
     type: str
     sequence_number: NotRequired[int]
-    item_id: NotRequired[str]
+    item_id: NotRequired[str | None]
     output_index: NotRequired[int]
     summary_index: int
     part: dict[str, Json]
@@ -54,7 +54,7 @@ class SummaryPartEvent(TypedDict):
 class AnnotationEvent(TypedDict):
     type: str
     sequence_number: NotRequired[int]
-    item_id: NotRequired[str]
+    item_id: NotRequired[str | None]
     output_index: NotRequired[int]
     content_index: int
     annotation_index: NotRequired[int]
@@ -65,7 +65,7 @@ class AnnotationEvent(TypedDict):
 class ContentDelta(TypedDict):
     type: str
     sequence_number: NotRequired[int]
-    item_id: NotRequired[str]
+    item_id: NotRequired[str | None]
     output_index: NotRequired[int]
     content_index: int
     delta: str
@@ -77,7 +77,7 @@ class ContentDelta(TypedDict):
 class TextDone(TypedDict):
     type: str
     sequence_number: NotRequired[int]
-    item_id: NotRequired[str]
+    item_id: NotRequired[str | None]
     output_index: NotRequired[int]
     content_index: int
     text: str
@@ -88,7 +88,7 @@ class TextDone(TypedDict):
 class RefusalDone(TypedDict):
     type: str
     sequence_number: NotRequired[int]
-    item_id: NotRequired[str]
+    item_id: NotRequired[str | None]
     output_index: NotRequired[int]
     content_index: int
     refusal: str
@@ -98,7 +98,7 @@ class RefusalDone(TypedDict):
 class SummaryDelta(TypedDict):
     type: str
     sequence_number: NotRequired[int]
-    item_id: NotRequired[str]
+    item_id: NotRequired[str | None]
     output_index: NotRequired[int]
     summary_index: int
     delta: str
@@ -109,7 +109,7 @@ class SummaryDelta(TypedDict):
 class SummaryDone(TypedDict):
     type: str
     sequence_number: NotRequired[int]
-    item_id: NotRequired[str]
+    item_id: NotRequired[str | None]
     output_index: NotRequired[int]
     summary_index: int
     text: str
@@ -119,7 +119,7 @@ class SummaryDone(TypedDict):
 class ArgumentsDelta(TypedDict):
     type: str
     sequence_number: NotRequired[int]
-    item_id: NotRequired[str]
+    item_id: NotRequired[str | None]
     output_index: NotRequired[int]
     delta: str
     obfuscation: NotRequired[str | None]
@@ -131,7 +131,7 @@ class ArgumentsDone(TypedDict):
 
     type: str
     sequence_number: NotRequired[int]
-    item_id: NotRequired[str]
+    item_id: NotRequired[str | None]
     output_index: NotRequired[int]
     arguments: str
     name: NotRequired[str | None]
