@@ -1,4 +1,4 @@
-"""The cases of specs/vectors, each in every direction that it claims."""
+"""The cases of specs/vectors, each in every direction that it claims; of specs/vectors/streams, each fed one by one."""
 
 from __future__ import annotations
 
@@ -6,16 +6,23 @@ import json
 from pathlib import Path
 from typing import Any
 
+import openresponses_types as openresponses
 import pytest
 from jsonschema import Draft202012Validator
+from openai.types.chat import ChatCompletionChunk
+from openai.types.responses import ResponseStreamEvent
+from pydantic import TypeAdapter
 from reader import canon
 from strategies import Json, put
 
 from turncodec import CODES, Refused, Translation, to_chat, to_responses
 from turncodec.refusals import path_of
+from turncodec.stream import ChunksToEvents, EventsToChunks, assemble_chunks, assemble_events
+from turncodec.stream.to_events import STEPS
 
 SPECS = Path(__file__).parents[1] / "specs"
 VECTORS = SPECS / "vectors"
+STREAMS = VECTORS / "streams"
 
 WITHOUT_A_VECTOR = {"not_reversible"}
 """Says that this library has a fault; a document that provokes it would be mended, not kept."""
@@ -118,10 +125,224 @@ def made(recipe: Json) -> Json:
     return value
 
 
+# ---------------------------------------------------------------- streams
+
+DONE = "[DONE]"
+ASSEMBLE = {"chunks": assemble_chunks, "events": assemble_events}
+WHOLE = {"chunks": "completion", "events": "response"}
+OF_THE_STREAM = {"out_of_place", "unknown_event"}
+"""The codes that speak of a stream alone: what it amounts to may be sound."""
+
+streams = pytest.mark.parametrize("vector", vectors(STREAMS))
+refused_streams = pytest.mark.parametrize("vector", vectors(STREAMS / "refusals"))
+
+
+def sides(vector: Json) -> tuple[str, str]:
+    """The names of what is fed, and of what is written."""
+    return ("chunks", "events") if vector["direction"] == "to_events" else ("events", "chunks")
+
+
+def translator(vector: Json) -> ChunksToEvents | EventsToChunks:
+    if vector["direction"] == "to_events":
+        return ChunksToEvents(vector.get("request"), vector.get("allow", ()))
+    return EventsToChunks(vector.get("allow", ()), include_usage=vector.get("include_usage", True))
+
+
+def whole_translation(vector: Json, whole: Json) -> Translation:
+    """The translation of what was fed, assembled."""
+    if vector["direction"] == "to_events":
+        return to_responses(whole, request=vector.get("request"), allow=vector.get("allow", ()))
+    return to_chat(whole, allow=vector.get("allow", ()))
+
+
+def way_back(vector: Json, whole: Json, remainder: Json) -> Json:
+    back = to_chat if vector["direction"] == "to_events" else to_responses
+    return back(whole, remainder=remainder).document
+
+
+def found(refused: Refused) -> list[tuple[str, str]]:
+    return [(refusal.code, refusal.pointer) for refusal in refused.refusals]
+
+
+@streams
+def test_streams(vector: Json) -> None:
+    """What is fed one by one gives exactly what is expected, and leaves a remainder where the vector has one."""
+    source, target = sides(vector)
+    stream = translator(vector)
+
+    written = [other for one in vector[source] for other in stream.feed(one)]
+    written += stream.close()
+
+    assert [canon(one) for one in written] == [canon(one) for one in vector[target]]
+    assert written[-1] == DONE
+    assert (stream.remainder is None) == ("remainder" not in vector)
+    assert stream.close() == []
+
+
+@streams
+def test_streams_are_not_changed(vector: Json) -> None:
+    """Neither what is fed nor what was written changes when the stream goes on."""
+    source, _ = sides(vector)
+    stream, fed = translator(vector), json.loads(json.dumps(vector[source]))
+    written = [(other, canon(other)) for one in fed for other in stream.feed(one)]
+    stream.close()
+
+    assert canon(fed) == canon(vector[source])
+    assert [canon(one) for one, _ in written] == [text for _, text in written]
+
+
+@streams
+def test_assembled(vector: Json) -> None:
+    """Both streams amount to what the vector says."""
+    for name, assemble in ASSEMBLE.items():
+        assert canon(assemble(vector[name])) == canon(vector[WHOLE[name]])
+
+
+@streams
+def test_square(vector: Json) -> None:
+    """Translating what was fed, once it is assembled, gives what the written stream assembles to; and it comes back
+    with what the translator left, and with what was stored."""
+    source, target = (WHOLE[name] for name in sides(vector))
+    stream = translator(vector)
+    for one in vector[sides(vector)[0]]:
+        stream.feed(one)
+    stream.close()
+
+    translation = whole_translation(vector, vector[source])
+
+    if vector.get("include_usage", True):
+        assert canon(translation.document) == canon(vector[target])
+        assert canon(translation.remainder) == canon(stream.remainder)
+    else:
+        assert canon({**vector[target], "usage": translation.document["usage"]}) == canon(translation.document)
+    for remainder in (stream.remainder, vector.get("remainder")):
+        assert canon(way_back(vector, vector[target], remainder)) == canon(vector[source])
+
+
+@refused_streams
+def test_refused_streams(vector: Json) -> None:
+    """A stream is refused for its reasons, at their places; what was written before is what the vector says, and
+    nothing is written after."""
+    source, target = sides(vector)
+    stream, written = translator(vector), []
+
+    def feed() -> None:
+        for one in vector[source]:
+            written.extend(stream.feed(one))
+        written.extend(stream.close())
+
+    with pytest.raises(Refused) as refused:
+        feed()
+
+    assert found(refused.value) == [(r["code"], r["pointer"]) for r in vector["refusals"]]
+    assert [canon(one) for one in written] == [canon(one) for one in vector[target]]
+    for again in (stream.close, lambda: stream.feed(vector[source][0]), lambda: stream.feed(DONE)):
+        with pytest.raises(Refused) as later:
+            again()
+        assert found(later.value) == found(refused.value)
+
+
+@refused_streams
+def test_refused_streams_assembled(vector: Json) -> None:
+    """What a refused stream amounts to is what the vector says, and is refused too; or it amounts to nothing, for the
+    same reasons."""
+    source, _ = sides(vector)
+    codes = {refusal["code"] for refusal in vector["refusals"]}
+    if WHOLE[source] not in vector:
+        with pytest.raises(Refused) as refused:
+            ASSEMBLE[source](vector[source])
+        assert found(refused.value) == [(r["code"], r["pointer"]) for r in vector["refusals"]]
+        return
+
+    assert canon(ASSEMBLE[source](vector[source])) == canon(vector[WHOLE[source]])
+    if not codes & OF_THE_STREAM:
+        with pytest.raises(Refused):
+            whole_translation(vector, vector[WHOLE[source]])
+
+
+@refused_streams
+def test_refused_streams_never_end(vector: Json) -> None:
+    """Before a refusal no call is ended and no response is completed: a client that reads on sees a stream cut off."""
+    if vector["direction"] == "to_chunks":
+        # The events may go on after the response has ended: then it was ended before.
+        assert DONE not in vector["chunks"] or vector["refusals"][0]["code"] == "out_of_place"
+        return
+    kinds = {event["type"] for event in vector["events"] if event != DONE}
+    ended = {name for name in kinds if name.endswith((".done", ".completed", ".incomplete"))}
+
+    assert not ended or vector["events"][-1] == DONE
+
+
+# ---------------------------------------------------------------- streams that are valid by types of others
+
+EVENT_TYPES = {
+    name.value: event
+    for event in vars(openresponses).values()
+    if str(getattr(event, "__name__", "")).endswith("StreamingEvent")
+    for name in event.model_fields["type"].annotation
+}
+MORE = {"response.function_call_arguments.done": {"name"}}
+"""What is written beyond the specification: OpenAI's documentation has it."""
+
+
+def of_direction(direction: str) -> list[Any]:
+    """Vectors of a direction, and those that are refused: what is written before is valid too."""
+    folders = (STREAMS, STREAMS / "refusals")
+    return [param for folder in folders for param in vectors(folder) if param.values[0]["direction"] == direction]
+
+
+@pytest.mark.parametrize("vector", of_direction("to_events"))
+def test_written_events_are_valid(vector: Json) -> None:
+    """Events are valid by the types of `openresponses-types`, with no keys but theirs, and by those of `openai`."""
+    if "function_name" in vector.get("allow", ()):
+        pytest.skip("the name passes as it is")
+    for event in vector["events"]:
+        if event != DONE:
+            TypeAdapter[Any](ResponseStreamEvent).validate_python(event)
+            valid = EVENT_TYPES[event["type"]].model_validate(event).model_dump(mode="json", exclude_unset=True)
+            own = {key: value for key, value in event.items() if key not in MORE.get(event["type"], ())}
+            assert canon(valid) == canon(own)
+
+
+@pytest.mark.parametrize("vector", of_direction("to_events"))
+def test_written_events_are_in_order(vector: Json) -> None:
+    """Events are numbered from 0; each item has one index and one id; its parts and deltas stand inside it."""
+    events = [event for event in vector["events"] if event != DONE]
+    ids: list[str] = []
+    ended: set[int] = set()
+
+    assert [event["sequence_number"] for event in events] == list(range(len(events)))
+    assert [event["type"] for event in events[:2]] == ["response.created", "response.in_progress"][: len(events)]
+    for event in events:
+        if event["type"] == "response.output_item.added":
+            assert event["output_index"] == len(ids)
+            ids.append(event["item"]["id"])
+        elif "output_index" in event:
+            assert event["output_index"] not in ended
+            assert ids[event["output_index"]] == event.get("item_id", event.get("item", {}).get("id"))
+        if event["type"] == "response.output_item.done":
+            ended.add(event["output_index"])
+
+
+@pytest.mark.parametrize("vector", of_direction("to_chunks"))
+def test_written_chunks_are_valid(vector: Json) -> None:
+    """Chunks are valid by the type of the `openai` package, and each has the head of the first."""
+    chunks = [chunk for chunk in vector["chunks"] if chunk != DONE]
+    for chunk in chunks:
+        ChatCompletionChunk.model_validate(chunk)
+        assert [chunk[key] for key in ("id", "object", "created", "model")] == [
+            chunks[0][key] for key in ("id", "object", "created", "model")
+        ]
+
+
 # ---------------------------------------------------------------- the vectors themselves
 
 
-@pytest.mark.parametrize("vector", [*vectors(VECTORS), *refusals()])
+def all_vectors() -> list[Any]:
+    return [*vectors(VECTORS), *refusals(), *vectors(STREAMS), *refusals(STREAMS / "refusals")]
+
+
+@pytest.mark.parametrize("vector", all_vectors())
 def test_vectors_are_well_formed(vector: Json) -> None:
     """Every vector is of the form that specs/schemas/vector.json describes."""
     schema = read(SPECS / "schemas" / "vector.json")
@@ -132,9 +353,22 @@ def test_vectors_are_well_formed(vector: Json) -> None:
 
 def test_every_code_has_a_vector() -> None:
     """Every code of the table is provoked by a vector, and no vector names another one."""
-    provoked = {refusal["code"] for param in refusals() for refusal in param.values[0]["refusals"]}
+    everywhere = [*refusals(), *refusals(STREAMS / "refusals")]
+    provoked = {refusal["code"] for param in everywhere for refusal in param.values[0]["refusals"]}
 
     assert CODES.keys() - WITHOUT_A_VECTOR == provoked
+
+
+def test_every_event_has_a_vector() -> None:
+    """Every event that the table of steps has is written in a vector, and no vector has another one."""
+    tabled = {name for step in STEPS.values() for name in step.events} | {"response.incomplete"}
+    written = {
+        event if event == DONE else event["type"]
+        for param in of_direction("to_events")
+        for event in param.values[0]["events"]
+    }
+
+    assert tabled == written
 
 
 def test_every_file_is_named_for_its_code() -> None:
@@ -142,12 +376,23 @@ def test_every_file_is_named_for_its_code() -> None:
     several = {"several-faults", "allowed-in-part"}
 
     strays = [p.id for p in refusals() if p.id.partition("-")[0] not in CODES and p.id not in several]
+    for param in refusals(STREAMS / "refusals"):
+        if param.id.partition("-")[0] != param.values[0]["refusals"][0]["code"]:
+            strays.append(param.id)
 
     assert strays == []
 
 
+def test_every_stream_is_named_for_what_is_fed() -> None:
+    """The file of a stream begins with what is fed, and then with `allow` where something is allowed."""
+    for param in vectors(STREAMS):
+        vector = param.values[0]
+        assert param.id.startswith(f"{sides(vector)[0]}-")
+        assert param.id.startswith(f"{sides(vector)[0]}-allow-") == ("allow" in vector)
+
+
 def test_allowed_codes_have_a_vector() -> None:
     """For every code that can be allowed a vector shows what allowing it does."""
-    shown = {code for param in vectors(VECTORS) for code in param.values[0].get("allow", ())}
+    shown = {code for param in [*vectors(VECTORS), *vectors(STREAMS)] for code in param.values[0].get("allow", ())}
 
     assert {code.name for code in CODES.values() if code.allowing} == shown

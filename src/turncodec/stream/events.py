@@ -64,7 +64,7 @@ OPENING = ("response.created", "response.queued", "response.in_progress")
 CLOSING = ("response.completed", "response.incomplete", "response.failed")
 TEXT_KEY = {row.part: row.key for row in STREAMED if row.part} | {"text": "text"}
 LISTS = ("content", "summary")
-SPOKEN = frozenset(row.item for row in STREAMED) | {"function_call_output"}
+SPOKEN = (*dict.fromkeys(row.item for row in STREAMED), "function_call_output")
 """The items whose texts are streamed. What is said of any other comes whole, and the last word counts."""
 SILENT: tuple[Any, ...] = (None, "", [])
 PLAIN_KEYS = {
@@ -134,7 +134,7 @@ class GrowingItem:
 
     def __init__(self, index: int, item: dict[str, Any], at: Path) -> None:
         self.index, self.item, self.at = index, item, at
-        self.ids = {item.get("id")}
+        self.ids: list[Any] = [item.get("id")]
         self.texts: dict[Place, GrowingText] = {}
         self.is_done = False
 
@@ -145,20 +145,20 @@ class GrowingItem:
 
     def take(self, item: dict[str, Any], at: Path) -> None:
         """Take the whole item, as an event that ends it has it, or the response that ends the stream."""
-        kind = item.get("type") or self.item.get("type")
-        keys = ("type", "call_id", "name", "status") if kind in SPOKEN else ("type",)
+        is_spoken = (item.get("type") or self.item.get("type")) in SPOKEN
+        keys = ("type", "call_id", "name", "status") if is_spoken else ("type",)
         for key in keys:
             old, new = self.item.get(key), item.get(key)
             if old and new and old != new and (key != "status" or self.is_done):
                 raise refused("contradiction", (*at, key), f"{old!r:.60} was said before")
-        for place, text, path in self.texts_of(item) if kind in SPOKEN else ():
+        for place, text, path in self.texts_of(item) if is_spoken else ():
             self.text_at(place).agree(text, (*at, *path))
         for key in LISTS:
             parts, streamed = item.get(key), self.streamed(key)
-            if isinstance(parts, list) and parts and len(parts) < len(streamed) and kind in SPOKEN:
+            if isinstance(parts, list) and parts and len(parts) < len(streamed) and is_spoken:
                 said = f"{len(streamed)} parts were streamed, and here are {len(parts)}"
                 raise refused("contradiction", (*at, key), said)
-        self.ids.add(item.get("id"))
+        self.ids.append(item.get("id"))
         spoken = {key: value for key, value in item.items() if value not in SILENT or not self.item.get(key)}
         self.item, self.at = {**self.item, **spoken}, at
         self.is_done = True
@@ -310,7 +310,8 @@ class GrowingResponse:
     def pass_over(self, event: Event, number: int) -> list[Said]:
         """An event that the specification does not have. A namespaced one may be ignored ("Extension events"); what is
         said of an item that has a type of its own comes whole with the item."""
-        kind, item = event["type"], self.items.get(event.get("output_index", -1))
+        kind, index = event["type"], event.get("output_index")
+        item = self.items.get(index) if type(index) is int else None
         own = item is not None and item.item.get("type") not in ("message", "function_call", "function_call_output")
         if ":" not in kind and not own and "unknown_event" not in self.passed:
             raise refused("unknown_event", (number, "type"), f"no event has the type {kind!r:.80}")
@@ -367,8 +368,8 @@ class GrowingResponse:
     def read_text(self, event: Event, item: GrowingItem, number: int) -> list[Said]:
         """An event about a part of an item, or its text."""
         kind = event["type"]
-        if event.get("item_id") is not None:
-            item.ids.add(event["item_id"])
+        if event.get("item_id") is not None and event["item_id"] not in item.ids:
+            item.ids.append(event["item_id"])
         if kind in PART_ADDED or kind in PART_DONE:
             list_, key = PART_ADDED.get(kind) or PART_DONE[kind]
             return self.read_part(event, item, (list_, event[key]), number)

@@ -174,7 +174,7 @@ class EventsToChunks:
         self._frame = {
             "id": response["id"],
             "object": "chat.completion.chunk",
-            "created": int(created) if isinstance(created, int | float) else created,
+            "created": int(created) if isinstance(created, float) and created.is_integer() else created,
             "model": response["model"],
         }
         out.append(self._chunk({"role": "assistant"}))

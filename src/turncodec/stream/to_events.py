@@ -215,10 +215,13 @@ class ChunksToEvents:
         self._waiting += said
         if not head.get("id") or "created" not in head or "model" not in head:
             return [thing for thing in said if thing.what in ("key", "choice")]
+        self._open(out)
+        return self._waiting
+
+    def _open(self, out: list[Any]) -> None:
         self._state = STEPS["begin"].then
         response = self._response("in_progress")
         out += [self._event(CREATED, response=response), self._event(IN_PROGRESS, response=response)]
-        return self._waiting
 
     def _response(self, status: str, error: dict[str, Any] | None = None) -> dict[str, Any]:
         """The response before anything is known of its output."""
@@ -379,6 +382,8 @@ class ChunksToEvents:
             raise
         response = translation.document
         out: list[Any] = []
+        if self._state == WAITING:
+            self._open(out)
         for n, item in enumerate(response["output"]):
             self._finish(n, item, out)
         if len(self._items) != len(response["output"]):
