@@ -179,7 +179,8 @@ class EventsToChunks:
         }
         out.append(self._chunk({"role": "assistant"}))
         self._state = STEPS["begin"].then
-        return self._waiting
+        waiting, self._waiting = self._waiting, []
+        return waiting
 
     def _chunk(self, delta: dict[str, Any], **choice: Any) -> Chunk:
         only = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": None, **choice}

@@ -216,7 +216,8 @@ class ChunksToEvents:
         if not head.get("id") or "created" not in head or "model" not in head:
             return [thing for thing in said if thing.what in ("key", "choice")]
         self._open(out)
-        return self._waiting
+        waiting, self._waiting = self._waiting, []
+        return waiting
 
     def _open(self, out: list[Any]) -> None:
         self._state = STEPS["begin"].then
