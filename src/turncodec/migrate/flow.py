@@ -18,7 +18,7 @@ from turncodec.migrate.targets import AtomicFile
 from turncodec.refusals import Refused, refused
 from turncodec.stream import assemble_chunks, assemble_events
 from turncodec.stream.sse import Decoder, Message, encode, read
-from turncodec.stream.through import Translator, through
+from turncodec.stream.translator import Translator, through
 
 PIECE = 1 << 16
 BOM = b"\xef\xbb\xbf"

@@ -24,6 +24,7 @@ PADDING = "abcdefghijklmnopqrstuvwxyz0123456789"
 """What Mistral pads its chunks with, under the key `p`, as OpenAI does with `obfuscation`."""
 NOTHING: tuple[Any, ...] = (None, "", [], {})
 MISSING = object()
+PLAIN = (str, int, type(None))
 
 
 def assemble_chunks(chunks: Iterable[Any]) -> dict[str, Any]:
@@ -59,19 +60,20 @@ class Said(NamedTuple):
 class GrowingCall:
     """One tool call. `at` is where it began."""
 
-    __slots__ = ("at", "call_id", "function", "index", "name", "rest", "text")
+    __slots__ = ("at", "call_id", "function", "index", "is_followed", "name", "rest", "text")
 
     def __init__(self, index: int, at: Path) -> None:
         self.index, self.at = index, at
         self.call_id: str | None = None
         self.name: str | None = None
         self.text = Text()
+        self.is_followed = False
         self.function: dict[str, Any] | None = None
         self.rest: dict[str, Any] = {}
 
     def add(self, entry: dict[str, Any], at: Path) -> str | None:
         """Take one more entry. The fragment of its arguments, None where there is none."""
-        if entry.get("id"):
+        if entry.get("id") is not None:
             self.identify(entry["id"], (*at, "id"))
         for key, value in entry.items():
             if key not in ("index", "id", "function") and value not in (None, ""):
@@ -91,14 +93,19 @@ class GrowingCall:
             self.text.append(arguments)
         return arguments
 
+    @property
+    def is_named(self) -> bool:
+        """Whether the name is whole: the arguments have begun, or another call has."""
+        return bool(self.name) and (bool(self.text) or self.is_followed)
+
     def identify(self, call_id: str, at: Path) -> None:
-        if self.call_id not in (None, "", call_id):
+        if call_id and self.call_id not in (None, "", call_id):
             raise refused("contradiction", at, f"the call has the id {self.call_id!r:.80} already")
-        self.call_id = call_id
+        self.call_id = call_id or self.call_id or ""
 
     def name_it(self, name: str, at: Path) -> None:
-        """Take a name, or a fragment of one: it is whole when the arguments begin. Some servers repeat it."""
-        if self.name and self.text and self.name != name:
+        """Take a name, or a fragment of one. Some servers repeat it."""
+        if self.is_named and self.name != name:
             raise refused("contradiction", at, f"the call is named {self.name!r:.80} already")
         if self.name != name:
             self.name = (self.name or "") + name
@@ -130,7 +137,12 @@ class GrowingChoice:
 
     def add(self, choice: dict[str, Any], at: Path) -> Iterator[Said]:
         self.known |= choice.keys()
-        yield from self.add_delta(choice.get("delta") or {}, (*at, "delta"))
+        delta, message = choice.get("delta") or {}, choice.get("message")
+        if not delta and type(message) is dict and not self.message and not self.calls:
+            # a server that answers as a whole although a stream was asked for
+            raise_all(finding.under((*at, "message")) for finding in type_findings(chat.DELTA, message))
+            yield from self.add_delta(message, (*at, "message"))
+        yield from self.add_delta(delta, (*at, "delta"))
         for key, value in choice.items():
             if key == "finish_reason" and value:
                 self.end(value, (*at, key))
@@ -156,7 +168,8 @@ class GrowingChoice:
             yield Said("key", value, path=("choices", self.index, *path))
 
     def add_delta(self, delta: dict[str, Any], at: Path) -> Iterator[Said]:
-        for key, value in delta.items():
+        for key in sorted(delta, key=place_in_a_turn):
+            value = delta[key]
             if key == "tool_calls":
                 for n, entry in enumerate(value or ()):
                     yield from self.add_call(entry, (*at, key, n))
@@ -196,12 +209,16 @@ class GrowingChoice:
         if call_id:
             named = [call for call in self.calls if call.call_id == call_id]
             return named[-1] if named else self.begin(self.next_index(), at)
+        if not self.calls and call_id == "":
+            return self.begin(0, at)
         if len(self.calls) == 1 and not (entry.get("function") or {}).get("name"):
             return self.calls[0]
         raise refused("out_of_place", (*at, "index"), "neither an index nor an id says which call it belongs to")
 
     def begin(self, index: int, at: Path) -> GrowingCall:
         call = GrowingCall(index, at)
+        if self.calls and self.calls[-1].name:
+            self.calls[-1].is_followed = True
         self.calls.append(call)
         self.by_index.setdefault(index, []).append(call)
         return call
@@ -232,6 +249,12 @@ class GrowingChoice:
         whole, at = self.whole
         wrong = [key for key, value in whole.items() if value not in NOTHING and not same(value, message.get(key))]
         raise_all(Finding("contradiction", (*at, key), "the deltas said something else") for key in wrong)
+
+
+def place_in_a_turn(key: str) -> int:
+    """Where a key of a delta stands among the others: an object has no order, but a turn says its text before its
+    calls."""
+    return {"content": 0, "refusal": 1, "tool_calls": 3}.get(key, 2)
 
 
 def is_another(call: GrowingCall, entry: dict[str, Any]) -> bool:
@@ -293,7 +316,12 @@ class GrowingCompletion:
         if type(choices) is not list or len(choices) != 1 or type(choices[0]) is not dict:
             return None
         for key, value in chunk.items():
-            if key != "choices" and frame.get(key, MISSING) != value and not (key in frame and is_padding(key, value)):
+            if key == "choices":
+                continue
+            old = frame.get(key, MISSING)
+            if type(value) not in PLAIN or type(old) is not type(value):
+                return None
+            if old != value and not is_padding(key, value):
                 return None
         delta = None
         choice = choices[0]

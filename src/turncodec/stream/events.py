@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from turncodec.refusals import Finding, Path, raise_all, refused
+from turncodec.refusals import Finding, Path, follow, raise_all, refused
 from turncodec.stream.chunks import DONE, message_of_error
 from turncodec.translate import plain
 from turncodec.validate import type_findings
@@ -108,12 +108,13 @@ class Said(NamedTuple):
 class GrowingText:
     """A text by its fragments, and what was said of it as a whole."""
 
-    __slots__ = ("fragments", "is_done", "part", "whole")
+    __slots__ = ("fragments", "is_done", "logprobs", "part", "whole")
 
     def __init__(self) -> None:
         self.fragments: list[str] = []
         self.whole: str | None = None
         self.part: dict[str, Any] | None = None
+        self.logprobs: list[Any] = []
         self.is_done = False
 
     @property
@@ -152,11 +153,15 @@ class GrowingItem:
             if old and new and old != new and (key != "status" or self.is_done):
                 raise refused("contradiction", (*at, key), f"{old!r:.60} was said before")
         for place, text, path in self.texts_of(item) if is_spoken else ():
-            self.text_at(place).agree(text, (*at, *path))
+            streamed = self.text_at(place)
+            if streamed.part and streamed.text and streamed.part.get("type") != follow(item, path[:2]).get("type"):
+                said = f"it was streamed as {streamed.part.get('type')!r:.60}"
+                raise refused("contradiction", (*at, *path[:2], "type"), said)
+            streamed.agree(text, (*at, *path))
         for key in LISTS:
-            parts, streamed = item.get(key), self.streamed(key)
-            if isinstance(parts, list) and parts and len(parts) < len(streamed) and is_spoken:
-                said = f"{len(streamed)} parts were streamed, and here are {len(parts)}"
+            parts, indices = item.get(key), self.streamed(key)
+            if isinstance(parts, list) and parts and len(parts) < len(indices) and is_spoken:
+                said = f"{len(indices)} parts were streamed, and here are {len(parts)}"
                 raise refused("contradiction", (*at, key), said)
         self.ids.append(item.get("id"))
         spoken = {key: value for key, value in item.items() if value not in SILENT or not self.item.get(key)}
@@ -209,7 +214,8 @@ class GrowingItem:
         """A part by its events alone."""
         text = self.texts[key, n]
         part = text.part or {"type": "summary_text" if key == "summary" else "output_text"}
-        return {**part, text_key(part): text.text} if text_key(part) else part
+        whole: dict[str, Any] = filled({**part, text_key(part): ""} if text_key(part) else part, text)
+        return whole
 
 
 def text_key(part: Any) -> str:
@@ -220,7 +226,11 @@ def text_key(part: Any) -> str:
 def filled(part: Any, text: GrowingText | None) -> Any:
     """A part with its text where it has none of its own."""
     key = text_key(part)
-    return {**part, key: text.text} if key and text and not part.get(key) else part
+    if not key or text is None:
+        return part
+    silent = {} if part.get(key) else {key: text.text}
+    logprobs = {"logprobs": text.logprobs} if text.logprobs and not part.get("logprobs") else {}
+    return {**part, **silent, **logprobs}
 
 
 class GrowingResponse:
@@ -261,8 +271,10 @@ class GrowingResponse:
         if type(event) is not dict or self.closing is not None:
             return None
         kind = event.get("type")
-        row = DELTA.get(kind) if type(kind) is str else None
-        if row is None or not event.keys() <= PLAIN_KEYS[row.name + ".delta"]:
+        if not isinstance(kind, str):
+            return None
+        row = DELTA.get(kind)
+        if row is None or not event.keys() <= PLAIN_KEYS[kind]:
             return None
         index = event.get("output_index")
         item = self.items.get(index) if type(index) is int else None
@@ -388,8 +400,10 @@ class GrowingResponse:
             if text.is_done or item.is_done:
                 raise refused("out_of_place", (number, "delta"), "the text that it adds to has ended")
             text.fragments.append(event["delta"])
+            text.logprobs += event.get("logprobs") or ()
             return [Said("text", event["delta"], item, place)]
         text.agree(event[row.key], (number, row.key))
+        text.logprobs = [*(event.get("logprobs") or text.logprobs)]
         if event.get("name"):
             item.take_name(event["name"], (number, "name"))
         text.is_done = True

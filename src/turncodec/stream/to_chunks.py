@@ -9,15 +9,16 @@ does.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 from turncodec.formats import CHAT, RESPONSES
-from turncodec.refusals import Finding, Path, Refused, allowed_codes, raise_all, refused
+from turncodec.refusals import Path, Refused, refused
 from turncodec.remainder import Op, Remainder, read_patch, spoken_of
 from turncodec.response import output_findings
 from turncodec.stream.chunks import DONE, error_of, message_of_error
 from turncodec.stream.events import ARGUMENTS, GrowingItem, GrowingResponse, Said
+from turncodec.stream.translator import Translator
 from turncodec.translate import Translation, translate
 
 Chunk = dict[str, Any]
@@ -90,7 +91,7 @@ STEPS: dict[str, Step] = {
 """The chunks that are written, step by step."""
 
 
-class EventsToChunks:
+class EventsToChunks(Translator):
     """Translates a stream of events of Responses into `chat.completion.chunk`, as it comes.
 
     `allow` names refusal codes to let through, or `"all"`. `include_usage` says whether a last chunk gives the usage
@@ -106,12 +107,10 @@ class EventsToChunks:
     (Open Responses, "Streaming"; specification digest g4.)
     """
 
-    def __init__(self, allow: Any = (), *, include_usage: bool = True) -> None:
-        self.remainder: dict[str, Any] | None = None
-        self._codes = allowed_codes(allow) if allow else frozenset()
+    def __init__(self, allow: str | Collection[str] = (), *, include_usage: bool = True) -> None:
+        super().__init__(allow)
         self._include_usage = include_usage
         self._growing = GrowingResponse(self._codes & {"unknown_event"})
-        self._refused: Refused | None = None
         self._frame: dict[str, Any] = {}
         self._waiting: list[Said] = []
         self._state = WAITING
@@ -132,37 +131,27 @@ class EventsToChunks:
             "error": self._error,
         }
 
-    def feed(self, one: Any) -> list[Any]:
-        """Take one event, or `"[DONE]"`. The chunks that are due, and `"[DONE]"` behind the last one."""
-        if self._refused is not None:
-            raise self._refused
-        try:
-            said = self._growing.add(one)
-            out: list[Any] = []
-            if self._state == WAITING:
-                said = self._begin(said, out)
-            for thing in said:
-                if thing.what in self._steps:
-                    self._steps[thing.what](thing, out)
-            if self._growing.closing is not None and self._state in (WAITING, RUNNING):
-                self._finish(out)
-            return [*out, *self._end()] if self._growing.ended else out
-        except Refused as refusal:
-            self._refused = refusal
-            raise
-
-    def close(self) -> list[Any]:
-        """The stream has no more events. The chunks that are still due; none where `"[DONE]"` was fed."""
-        if self._refused is not None:
-            raise self._refused
-        return [] if self._growing.ended else self.feed(DONE)
-
     def failure(self, refused: Refused) -> list[Any]:
         """What tells a client that the stream has failed: a chunk cannot say so, and like Chat's own servers this sends
         an object with the `error` in its place, and `"[DONE]"`."""
         return [{"error": error_of(refused)}, DONE]
 
     # ------------------------------------------------------------ while it runs
+
+    def _has_ended(self) -> bool:
+        return self._growing.ended
+
+    def _take(self, one: Any) -> list[Any]:
+        said = self._growing.add(one)
+        out: list[Any] = []
+        if self._state == WAITING:
+            said = self._begin(said, out)
+        for thing in said:
+            if step := self._steps.get(thing.what):
+                step(thing, out)
+        if self._growing.closing is not None and self._state in (WAITING, RUNNING):
+            self._finish(out)
+        return [*out, *self._end()] if self._growing.ended else out
 
     def _begin(self, said: list[Said], out: list[Any]) -> list[Said]:
         """Begin once the id is known; until then whatever is said has to wait."""
@@ -194,7 +183,7 @@ class EventsToChunks:
             return
         begun = {**said.value, **({"status": "completed"} if "status" in said.value else {})}
         findings = [f for f in output_findings([begun], "completed") if f.code not in PREMATURE]
-        self._raise(findings, lambda path: (*item.at, *path[2:]))
+        self._raise_what_is_not_allowed(findings, lambda path: (*item.at, *path[2:]))
         if any(f.leave == ("output", 0) for f in findings):
             self._left.add(item.index)
         elif said.value.get("type") == "function_call":
@@ -263,13 +252,6 @@ class EventsToChunks:
         at = self._growing.error[1] if self._growing.error else ()
         raise refused("stream_failed", at, f"the provider says: {message_of_error(said.value)}")
 
-    def _raise(self, findings: list[Finding], place: Callable[[Path], Path]) -> None:
-        raise_all(
-            Finding(f.code, place(f.path), f.message, None, f.allowable, f.hint)
-            for f in findings
-            if not (f.can_be_allowed and f.code in self._codes)
-        )
-
     # ------------------------------------------------------------ at the end
 
     def _finish(self, out: list[Any]) -> None:
@@ -281,7 +263,7 @@ class EventsToChunks:
         try:
             translation = translate({**response, "usage": None} if usage else response, RESPONSES, allow=self._codes)
         except Refused as refusal:
-            self._raise([*refusal.findings], self._growing.place)
+            self._raise_what_is_not_allowed([*refusal.findings], self._growing.place)
             raise
         completion = translation.document
         self._rest(completion["choices"][0]["message"], out)
@@ -337,6 +319,6 @@ def remainder_with_usage(translation: Translation, usage: dict[str, Any]) -> dic
     """The remainder of a translation without the usage, which brings back the usage too."""
     known = translation.remainder or {"patch": [], "allowed": []}
     ops = [*read_patch(known["patch"]), Op("replace", ("usage",), usage)]
-    back = translate(translation.document, CHAT).document
+    back = translate(translation.document, CHAT, allow=known.get("allowed", ())).document
     patch = [op.as_json() for op in ops]
     return Remainder.of(RESPONSES.name, 0, spoken_of(ops, back, ()), known.get("allowed", []), patch).as_json()

@@ -9,16 +9,17 @@ known. What the table below says is what the code does.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 from turncodec.formats import CHAT
 from turncodec.mapping.calls import call_to_item
 from turncodec.mapping.output import completion_to_response
-from turncodec.refusals import Finding, Path, Refused, allowed_codes, raise_all, refused
+from turncodec.refusals import Path, Refused, refused
 from turncodec.request import settings_from
 from turncodec.response import Completion
 from turncodec.stream.chunks import DONE, GrowingCall, GrowingCompletion, Said, error_of, texts_in
+from turncodec.stream.translator import Translator
 from turncodec.translate import plain, translate
 
 Event = dict[str, Any]
@@ -132,7 +133,7 @@ class OpenItem:
         """The parts of a message that have begun, by type; one entry for the arguments of a call."""
 
 
-class ChunksToEvents:
+class ChunksToEvents(Translator):
     """Translates a stream of `chat.completion.chunk` into events of Responses, as it comes.
 
     `request` is the request that the stream answers (of either format): the response echoes its settings, and has
@@ -147,12 +148,10 @@ class ChunksToEvents:
     (Open Responses, "Streaming"; specification digest g4.)
     """
 
-    def __init__(self, request: Any = None, allow: Any = ()) -> None:
-        self.remainder: dict[str, Any] | None = None
-        self._codes = allowed_codes(allow) if allow else frozenset()
+    def __init__(self, request: Any = None, allow: str | Collection[str] = ()) -> None:
+        super().__init__(allow)
         self._settings = {} if request is None else settings_from(plain(request))
         self._growing = GrowingCompletion()
-        self._refused: Refused | None = None
         self._number = 0
         self._state = WAITING
         self._waiting: list[Said] = []
@@ -170,28 +169,6 @@ class ChunksToEvents:
             "choice": self._choice,
         }
 
-    def feed(self, one: Any) -> list[Any]:
-        """Take one chunk, or `"[DONE]"`. The events that are due, and `"[DONE]"` behind the last one."""
-        if self._refused is not None:
-            raise self._refused
-        try:
-            said = self._growing.add(one)
-            out: list[Any] = []
-            if self._state == WAITING:
-                said = self._begin(said, out)
-            for thing in said:
-                self._steps[thing.what](thing, out)
-            return [*out, *self._end()] if self._growing.ended else out
-        except Refused as refusal:
-            self._refused = refusal
-            raise
-
-    def close(self) -> list[Any]:
-        """The stream has no more chunks. The events that are still due; none where `"[DONE]"` was fed."""
-        if self._refused is not None:
-            raise self._refused
-        return [] if self._growing.ended else self.feed(DONE)
-
     def failure(self, refused: Refused) -> list[Any]:
         """The events that tell a client that the stream has failed, and `"[DONE]"` (Open Responses, "Streaming": any
         error is followed by `response.failed`)."""
@@ -203,6 +180,18 @@ class ChunksToEvents:
         return [*out, DONE]
 
     # ------------------------------------------------------------ while it runs
+
+    def _has_ended(self) -> bool:
+        return self._growing.ended
+
+    def _take(self, one: Any) -> list[Any]:
+        said = self._growing.add(one)
+        out: list[Any] = []
+        if self._state == WAITING:
+            said = self._begin(said, out)
+        for thing in said:
+            self._steps[thing.what](thing, out)
+        return [*out, *self._end()] if self._growing.ended else out
 
     def _event(self, kind: str, **fields: Any) -> Event:
         event = {"type": kind, "sequence_number": self._number, **fields}
@@ -277,12 +266,10 @@ class ChunksToEvents:
         when the arguments, or the next call, have begun."""
         if self._held:
             return
-        calls = self._growing.choices[0].in_order()
-        for n, call in enumerate(calls):
+        for call in self._growing.choices[0].in_order():
             if id(call) in self._calls:
                 continue
-            is_named = bool(call.text) or any(other.call_id for other in calls[n + 1 :])
-            if call.index > len(self._calls) or not call.call_id or not (call.name and is_named):
+            if call.index > len(self._calls) or not call.call_id or not call.is_named:
                 return
             if not self._may_begin(call):
                 self._held = True
@@ -296,7 +283,7 @@ class ChunksToEvents:
         """Whether a call is as plain as it looks. Raises `Refused` for what is wrong with it and not allowed."""
         skeleton = completion_with(message={"tool_calls": [call.value()]})
         findings = [f for f in Completion(skeleton, {}).examine() if f.path[3:4] == ("tool_calls",)]
-        self._raise(findings, lambda path: (*call.at, *path[5:]))
+        self._raise_what_is_not_allowed(findings, lambda path: (*call.at, *path[5:]))
         return not findings
 
     def _arguments(self, said: Said, out: list[Any]) -> None:
@@ -331,7 +318,7 @@ class ChunksToEvents:
         whole = completion_with(**self._alone(path, said.value))
         seen = ("choices", 0, *path[2:]) if path[0] == "choices" else path
         findings = [f for f in Completion(whole, {}).examine() if f.path[: len(seen)] == seen]
-        self._raise(findings, lambda found: (*self._growing.place(path), *found[len(seen) :]))
+        self._raise_what_is_not_allowed(findings, lambda found: (*self._growing.place(path), *found[len(seen) :]))
 
     def _alone(self, path: Path, value: Any) -> dict[str, Any]:
         if path[0] != "choices":
@@ -343,13 +330,6 @@ class ChunksToEvents:
 
     def _choice(self, said: Said, _: list[Any]) -> None:
         raise refused("several_choices", said.path, "several choices where a response gives one answer")
-
-    def _raise(self, findings: list[Finding], place: Callable[[Path], Path]) -> None:
-        raise_all(
-            Finding(f.code, place(f.path), f.message, None, f.allowable, f.hint)
-            for f in findings
-            if not (f.can_be_allowed and f.code in self._codes)
-        )
 
     # ------------------------------------------------------------ items and parts
 
@@ -375,11 +355,11 @@ class ChunksToEvents:
     def _end(self) -> list[Any]:
         if not self._growing.choices:
             raise refused("incomplete", (), "the stream ended before it said anything")
+        completion = self._growing.value()
         try:
-            completion = self._growing.value()
             translation = translate(completion, CHAT, allow=self._codes, settings=self._settings)
         except Refused as refusal:
-            self._raise([*refusal.findings], self._growing.place)
+            self._raise_what_is_not_allowed([*refusal.findings], self._growing.place)
             raise
         response = translation.document
         out: list[Any] = []

@@ -473,3 +473,4 @@ class Chunk(TypedDict):
 
 
 CHUNK = TypeAdapter[Chunk](Chunk)
+DELTA = TypeAdapter[Delta](Delta)
