@@ -149,11 +149,16 @@ class GrowingChoice:
             elif key == "logprobs" and value is not None:
                 self.logprobs = grown(self.logprobs or {}, value)
                 yield from self.first("logprobs", value, at, ("logprobs",))
-            elif key == "message" and type(value) is dict:
-                self.whole = value, (*at, key)
+            elif key == "message":
+                self.take_whole(value, (*at, key))
             elif key not in ("index", "delta", "finish_reason", "logprobs"):
                 self.rest[key] = grown(self.rest.get(key), value, key)
                 yield from self.first(key, value, at, (key,))
+
+    def take_whole(self, message: Any, at: Path) -> None:
+        if message is not None and type(message) is not dict:
+            raise refused("malformed", at, "a message is an object")
+        self.whole = (message, at) if message else self.whole
 
     def end(self, finish: str, at: Path) -> None:
         if self.finish not in (None, finish):
