@@ -243,6 +243,43 @@ def test_refused_streams(vector: Json) -> None:
 
 
 @refused_streams
+def test_failures_are_told(vector: Json) -> None:
+    """What tells a client of the refusal goes on where the stream stopped, and is valid."""
+    source, target = sides(vector)
+    stream, written = translator(vector), vector[target]
+
+    def feed() -> None:
+        for one in [*vector[source], DONE]:
+            stream.feed(one)
+
+    with pytest.raises(Refused) as refused:
+        feed()
+    told = stream.failure(refused.value)
+
+    if DONE in written:
+        return
+    assert told[-1] == DONE
+    if vector["direction"] == "to_chunks":
+        assert [list(one) for one in told[:-1]] == [["error"]]
+        return
+    assert [one["type"] for one in told[:-1]] == ["error", "response.failed"][: 2 if written else 1]
+    count = len([one for one in written if one != DONE])
+    for n, event in enumerate(told[:-1]):
+        assert event["sequence_number"] == count + n
+        OPENAI_EVENT.validate_python(for_openai(event))
+        valid = EVENT_TYPES[event["type"]].model_validate(event).model_dump(mode="json", exclude_unset=True)
+        assert canon(valid) == canon(core(event))
+
+
+def for_openai(event: Json) -> Json:
+    """A failure as OpenAI's own API has it: what an error event says stands flat in it, and the code of a failed
+    response is one of a closed list, where the specification has any string."""
+    if event["type"] == "error":
+        return {**event["error"], **event}
+    return {**event, "response": {**event["response"], "error": {**event["response"]["error"], "code": "server_error"}}}
+
+
+@refused_streams
 def test_refused_streams_assembled(vector: Json) -> None:
     """What a refused stream amounts to is what the vector says, and is refused too; or it amounts to nothing, for the
     same reasons."""

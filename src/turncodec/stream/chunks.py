@@ -57,6 +57,28 @@ class Said(NamedTuple):
     path: Path = ()
 
 
+class Places:
+    """Where the keys of an object stand in a stream."""
+
+    __slots__ = ("first", "spoken")
+
+    def __init__(self) -> None:
+        self.first: dict[str, Path] = {}
+        """The first place of each that says something, or else the first of all."""
+        self.spoken: set[str] = set()
+
+
+def is_news(places: Places, key: str, value: Any, at: Path) -> bool:
+    """Whether a key is there for the first time, or says something for the first time. Notes where."""
+    speaks = value not in NOTHING
+    if key in places.spoken or (key in places.first and not speaks):
+        return False
+    places.first[key] = at
+    if speaks:
+        places.spoken.add(key)
+    return True
+
+
 class GrowingCall:
     """One tool call. `at` is where it began."""
 
@@ -131,7 +153,7 @@ class GrowingChoice:
         self.finish: str | None = None
         self.logprobs: dict[str, Any] | None = None
         self.rest: dict[str, Any] = {}
-        self.places: dict[str, Path] = {}
+        self.places = Places()
         self.known = {"index", "delta", "finish_reason", "logprobs"}
         self.whole: tuple[dict[str, Any], Path] | None = None
 
@@ -164,12 +186,11 @@ class GrowingChoice:
         if self.finish not in (None, finish):
             raise refused("contradiction", at, f"the stream ended with {self.finish!r:.40} before")
         self.finish = finish
-        self.places.setdefault("finish_reason", at)
+        self.places.first.setdefault("finish_reason", at)
 
     def first(self, key: str, value: Any, at: Path, path: Path) -> Iterator[Said]:
-        """The first time that a key says something."""
-        if value not in NOTHING and key not in self.places:
-            self.places[key] = (*at, key)
+        """The first time that a key stands there, and the first time that it says something."""
+        if is_news(self.places, key, value, (*at, key)):
             yield Said("key", value, path=("choices", self.index, *path))
 
     def add_delta(self, delta: dict[str, Any], at: Path) -> Iterator[Said]:
@@ -186,9 +207,9 @@ class GrowingChoice:
                 self.message[key] = grown(self.message[key], value, key) if key in self.message else sown(value, key)
             if key in ("content", "refusal") and type(value) is str:
                 if value:
-                    self.places.setdefault(key, (*at, key))
+                    self.places.first.setdefault(key, (*at, key))
                     yield Said("text" if key == "content" else key, value)
-            elif not (key == "role" and value == "assistant"):
+            elif not (key == "role" and value in (None, "", "assistant")):
                 yield from self.first(key, value, at, ("message", key))
 
     # ------------------------------------------------------------ calls
@@ -293,7 +314,7 @@ class GrowingCompletion:
         """The head of the last chunk that was read in full."""
         self.choices: dict[int, GrowingChoice] = {}
         self.usage: dict[str, Any] | None = None
-        self.places: dict[str, Path] = {}
+        self.places = Places()
         self.ended = False
 
     def add(self, chunk: Any) -> list[Said]:
@@ -377,7 +398,7 @@ class GrowingCompletion:
                     raise refused("malformed", at, f"{value!r:.60} is no chunk of Chat")
             elif key == "usage":
                 if value is not None:
-                    self.usage, self.places[key] = value, at
+                    self.usage, self.places.first[key] = value, at
             elif key in ("service_tier", "system_fingerprint"):
                 if value is not None or key not in self.head:
                     self.head[key] = value
@@ -388,8 +409,7 @@ class GrowingCompletion:
                 yield from self.first(key, value, at)
 
     def first(self, key: str, value: Any, at: Path) -> Iterator[Said]:
-        if value not in NOTHING and key not in self.places:
-            self.places[key] = at
+        if is_news(self.places, key, value, at):
             yield Said("key", value, path=(key,))
 
     # ------------------------------------------------------------ the whole
@@ -405,7 +425,7 @@ class GrowingCompletion:
     def place(self, path: Path) -> Path:
         """Where in the stream that stands, or began, which stands at a path of the completion."""
         if path[:1] != ("choices",) or len(path) < 2:
-            return self.places.get(str(path[0]), ()) if path else ()
+            return self.places.first.get(str(path[0]), ()) if path else ()
         choices = [self.choices[index] for index in sorted(self.choices)]
         if not choices:
             return ()
@@ -413,7 +433,7 @@ class GrowingCompletion:
         if inner[:2] == ("message", "tool_calls") and len(inner) > 2:
             return (*choice.in_order()[int(inner[2])].at, *inner[3:])
         key = str(inner[1]) if inner[:1] == ("message",) and len(inner) > 1 else str(inner[0]) if inner else ""
-        return choice.places.get(key, () if key == "finish_reason" else choice.at)
+        return choice.places.first.get(key, () if key == "finish_reason" else choice.at)
 
 
 def growing_text(growing: GrowingChoice, delta: dict[str, Any]) -> list[Said] | None:
@@ -427,7 +447,7 @@ def growing_text(growing: GrowingChoice, delta: dict[str, Any]) -> list[Said] | 
             if type(message.get(key)) is not Text:
                 return None
         elif key == "role":
-            if value != "assistant" or key not in message:
+            if value != message.get(key):
                 return None
         elif found:
             return None
@@ -438,7 +458,7 @@ def growing_text(growing: GrowingChoice, delta: dict[str, Any]) -> list[Said] | 
     if found == "tool_calls":
         return growing_arguments(growing, fragment)
     text = message.get(found)
-    if type(text) is not Text or type(fragment) is not str or found not in growing.places:
+    if type(text) is not Text or type(fragment) is not str or found not in growing.places.first:
         return None
     text.append(fragment)
     if found == "content":

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from turncodec.refusals import Finding, Path, follow, raise_all, refused
+from turncodec.refusals import Finding, Path, raise_all, refused
 from turncodec.stream.chunks import DONE, message_of_error
 from turncodec.translate import plain
 from turncodec.validate import type_findings
@@ -64,6 +64,7 @@ OPENING = ("response.created", "response.queued", "response.in_progress")
 CLOSING = ("response.completed", "response.incomplete", "response.failed")
 TEXT_KEY = {row.part: row.key for row in STREAMED if row.part} | {"text": "text"}
 LISTS = ("content", "summary")
+NO_LOGPROBS: list[Any] = []
 SPOKEN = (*dict.fromkeys(row.item for row in STREAMED), "function_call_output")
 """The items whose texts are streamed. What is said of any other comes whole, and the last word counts."""
 SILENT: tuple[Any, ...] = (None, "", [])
@@ -152,12 +153,10 @@ class GrowingItem:
             old, new = self.item.get(key), item.get(key)
             if old and new and old != new and (key != "status" or self.is_done):
                 raise refused("contradiction", (*at, key), f"{old!r:.60} was said before")
-        for place, text, path in self.texts_of(item) if is_spoken else ():
-            streamed = self.text_at(place)
-            if streamed.part and streamed.text and streamed.part.get("type") != follow(item, path[:2]).get("type"):
-                said = f"it was streamed as {streamed.part.get('type')!r:.60}"
-                raise refused("contradiction", (*at, *path[:2], "type"), said)
-            streamed.agree(text, (*at, *path))
+        if is_spoken and isinstance(item.get("arguments"), str):
+            self.text_at(ARGUMENTS).agree(item["arguments"], (*at, "arguments"))
+        for place, part, path in self.parts_of(item) if is_spoken else ():
+            self.take_part(place, part, (*at, *path))
         for key in LISTS:
             parts, indices = item.get(key), self.streamed(key)
             if isinstance(parts, list) and parts and len(parts) < len(indices) and is_spoken:
@@ -168,17 +167,24 @@ class GrowingItem:
         self.item, self.at = {**self.item, **spoken}, at
         self.is_done = True
 
-    def texts_of(self, item: dict[str, Any]) -> Iterator[tuple[Place, str, Path]]:
-        """The texts of a whole item: where each was streamed, what it says, and where it stands in the item."""
-        if item.get("type") == "function_call" and isinstance(item.get("arguments"), str):
-            yield ARGUMENTS, item["arguments"], ("arguments",)
+    def take_part(self, place: Place, part: dict[str, Any], at: Path) -> None:
+        """Take a part of a whole item: it must be of the type, and have the text, that was streamed."""
+        text = self.texts.get(place)
+        was = text.part.get("type") if text and text.part and text.text else None
+        if was and part.get("type") != was:
+            raise refused("contradiction", (*at, "type"), f"it was streamed as {was!r:.60}")
+        key = text_key(part)
+        if key and isinstance(part.get(key), str):
+            self.text_at(place).agree(part[key], (*at, key))
+
+    def parts_of(self, item: dict[str, Any]) -> Iterator[tuple[Place, dict[str, Any], Path]]:
+        """The parts of a whole item: where each was streamed, what it says, and where it stands in the item."""
         for key in LISTS:
             parts = item.get(key)
             parts = parts if isinstance(parts, list) else []
             for n, part in enumerate(parts):
-                name = text_key(part)
-                if name and isinstance(part.get(name), str):
-                    yield self.place_of(key, n, len(parts)), part[name], (key, n, name)
+                if isinstance(part, dict):
+                    yield self.place_of(key, n, len(parts)), part, (key, n)
 
     def streamed(self, key: str) -> list[int]:
         """The indices in a list at which a text was streamed."""
@@ -279,7 +285,11 @@ class GrowingResponse:
         index = event.get("output_index")
         item = self.items.get(index) if type(index) is int else None
         delta, n = event.get("delta"), event.get(row.index) if row.index else 0
-        if item is None or item.is_done or type(delta) is not str or type(n) is not int or event.get("logprobs"):
+        if item is None or item.is_done or type(delta) is not str or type(n) is not int:
+            return None
+        if event.get("logprobs", NO_LOGPROBS) != NO_LOGPROBS or type(event.get("sequence_number", 0)) is not int:
+            return None
+        if type(event.get("item_id", "")) is not str or type(event.get("obfuscation", "")) is not str:
             return None
         place = (row.list, n) if row.list else ARGUMENTS
         text = item.texts.get(place)
@@ -357,7 +367,7 @@ class GrowingResponse:
         if index in self.items:
             raise refused("contradiction", (number, "output_index"), f"item {index} has begun before")
         item = self.items[index] = GrowingItem(index, event["item"], (number, "item"))
-        if event["item"].get("arguments"):
+        if event["item"].get("arguments") and isinstance(event["item"]["arguments"], str):
             item.text_at(ARGUMENTS).fragments.append(event["item"]["arguments"])
         return [Said("item", event["item"], item)]
 
@@ -412,8 +422,9 @@ class GrowingResponse:
     def read_part(self, event: Event, item: GrowingItem, place: Place, number: int) -> list[Said]:
         text = item.text_at(place)
         part = event["part"]
-        if text.part and text.part.get("type") != part.get("type"):
-            raise refused("contradiction", (number, "part", "type"), f"{text.part['type']!r:.60} was said before")
+        was = text.part.get("type") if text.part else None
+        if was and part.get("type") != was:
+            raise refused("contradiction", (number, "part", "type"), f"{was!r:.60} was said before")
         begun = text.part is None
         text.part = {**(text.part or {}), **part}
         key = text_key(part)

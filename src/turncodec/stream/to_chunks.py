@@ -133,8 +133,8 @@ class EventsToChunks(Translator):
 
     def failure(self, refused: Refused) -> list[Any]:
         """What tells a client that the stream has failed: a chunk cannot say so, and like Chat's own servers this sends
-        an object with the `error` in its place, and `"[DONE]"`."""
-        return [{"error": error_of(refused)}, DONE]
+        an object with the `error` in its place, and `"[DONE]"`; nothing where the answer had ended before."""
+        return [] if self._state in (FINISHED, ENDED) else [{"error": error_of(refused)}, DONE]
 
     # ------------------------------------------------------------ while it runs
 
@@ -181,6 +181,8 @@ class EventsToChunks(Translator):
         assert item is not None
         if item.index in self._left or item.index in self._place:
             return
+        if said.value.get("type") == "function_call" and not (said.value.get("call_id") and said.value.get("name")):
+            return  # they may come later; what never comes is found at the end
         begun = {**said.value, **({"status": "completed"} if "status" in said.value else {})}
         findings = [f for f in output_findings([begun], "completed") if f.code not in PREMATURE]
         self._raise_what_is_not_allowed(findings, lambda path: (*item.at, *path[2:]))

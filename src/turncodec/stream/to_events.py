@@ -158,6 +158,8 @@ class ChunksToEvents(Translator):
         self._items: list[OpenItem] = []
         self._calls: dict[int, OpenItem] = {}
         """The calls that have begun, by the identity of what grows."""
+        self._named: dict[str, GrowingCall] = {}
+        """The calls by their ids."""
         self._held = False
         """Whether something was allowed that decides only at the end which calls there are."""
         self._steps: dict[str, Callable[[Said, list[Any]], None]] = {
@@ -171,7 +173,9 @@ class ChunksToEvents(Translator):
 
     def failure(self, refused: Refused) -> list[Any]:
         """The events that tell a client that the stream has failed, and `"[DONE]"` (Open Responses, "Streaming": any
-        error is followed by `response.failed`)."""
+        error is followed by `response.failed`); nothing where the response had ended before."""
+        if self._state == ENDED:
+            return []
         error = error_of(refused)
         out: list[Any] = [self._event("error", error=error)]
         if self._state != WAITING:
@@ -185,7 +189,15 @@ class ChunksToEvents(Translator):
         return self._growing.ended
 
     def _take(self, one: Any) -> list[Any]:
-        said = self._growing.add(one)
+        number, state = self._number, self._state
+        try:
+            return self._events_for(self._growing.add(one))
+        except Refused:
+            # what was due from this chunk is not sent
+            self._number, self._state = number, state
+            raise
+
+    def _events_for(self, said: list[Said]) -> list[Any]:
         out: list[Any] = []
         if self._state == WAITING:
             said = self._begin(said, out)
@@ -281,9 +293,12 @@ class ChunksToEvents(Translator):
 
     def _may_begin(self, call: GrowingCall) -> bool:
         """Whether a call is as plain as it looks. Raises `Refused` for what is wrong with it and not allowed."""
-        skeleton = completion_with(message={"tool_calls": [call.value()]})
-        findings = [f for f in Completion(skeleton, {}).examine() if f.path[3:4] == ("tool_calls",)]
+        before = [other.value() for other in (self._named.get(call.call_id or ""),) if other is not None]
+        skeleton = completion_with(message={"tool_calls": [*before, call.value()]})
+        own = ("choices", 0, "message", "tool_calls", len(before))
+        findings = [f for f in Completion(skeleton, {}).examine() if f.path[:5] == own]
         self._raise_what_is_not_allowed(findings, lambda path: (*call.at, *path[5:]))
+        self._named[call.call_id or ""] = call
         return not findings
 
     def _arguments(self, said: Said, out: list[Any]) -> None:
@@ -325,8 +340,9 @@ class ChunksToEvents(Translator):
             return {"head": {path[0]: value}}
         if path[2] != "message":
             return {"choice": {path[2]: value}}
-        said_too = [] if [*texts_in(value)] else [{"type": "text", "text": "-"}]
-        return {"message": {path[3]: [*value, *said_too] if path[3] == "content" else value}}
+        if path[3] == "content" and type(value) is list and not [*texts_in(value)]:
+            value = [*value, {"type": "text", "text": "-"}]
+        return {"message": {path[3]: value}}
 
     def _choice(self, said: Said, _: list[Any]) -> None:
         raise refused("several_choices", said.path, "several choices where a response gives one answer")
