@@ -207,7 +207,7 @@ class GrowingChoice:
                 self.message[key] = grown(self.message[key], value, key) if key in self.message else sown(value, key)
             if key in ("content", "refusal") and type(value) is str:
                 if value:
-                    self.places.first.setdefault(key, (*at, key))
+                    is_news(self.places, key, value, (*at, key))
                     yield Said("text" if key == "content" else key, value)
             elif not (key == "role" and value in (None, "", "assistant")):
                 yield from self.first(key, value, at, ("message", key))

@@ -147,7 +147,7 @@ class GrowingItem:
 
     def take(self, item: dict[str, Any], at: Path) -> None:
         """Take the whole item, as an event that ends it has it, or the response that ends the stream."""
-        is_spoken = (item.get("type") or self.item.get("type")) in SPOKEN
+        is_spoken = (item.get("type") or self.item.get("type") or "message") in SPOKEN
         keys = ("type", "call_id", "name", "status") if is_spoken else ("type",)
         for key in keys:
             old, new = self.item.get(key), item.get(key)

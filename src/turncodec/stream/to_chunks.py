@@ -134,7 +134,7 @@ class EventsToChunks(Translator):
     def failure(self, refused: Refused) -> list[Any]:
         """What tells a client that the stream has failed: a chunk cannot say so, and like Chat's own servers this sends
         an object with the `error` in its place, and `"[DONE]"`; nothing where the answer had ended before."""
-        return [] if self._state in (FINISHED, ENDED) else [{"error": error_of(refused)}, DONE]
+        return [] if self._state == ENDED else [{"error": error_of(refused)}, DONE]
 
     # ------------------------------------------------------------ while it runs
 
