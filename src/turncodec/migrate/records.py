@@ -229,9 +229,9 @@ def is_record(element: bytes, key: str | None) -> bool | None:
 # ---------------------------------------------------------------- cutting
 
 
-def of_lines(lines: Iterable[bytes], name: str) -> Iterator[Record]:
-    """The records of lines: every line that is not blank."""
-    offset = ordinal = 0
+def of_lines(lines: Iterable[bytes], name: str, offset: int = 0) -> Iterator[Record]:
+    """The records of lines: every line that is not blank. `offset` is where the first line stands in its source."""
+    ordinal = 0
     for number, line in enumerate(lines, 1):
         data = line.rstrip(b"\r\n")
         skipped = len(BOM) if offset == 0 and data.startswith(BOM) else 0
