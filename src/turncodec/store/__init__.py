@@ -15,7 +15,7 @@
 - `progress`: what is said while it goes on.
 
 A store lies in one folder: `records/` has a file for each source, in its framing and its packing; `remainders/` what
-its records need to come back; `refused/` those that did not go across, whole (and `rows/` their rows, of Parquet files);
+its records need to come back; `refused/` those that did not go across, whole (`rows/` their rows, of Parquet files);
 `ledger.sqlite` what is proven done.
 
 The rooms of `turncodec.migrate` know one file, and are used here; none of them knows this one.
