@@ -17,12 +17,12 @@ from typing import NamedTuple
 from turncodec.migrate import JobError
 from turncodec.migrate.run import with_place_moved, with_record_moved
 from turncodec.store.ledger import Entry, Ledger, Options, rules
-from turncodec.store.parts import Part, Written, flush_folder, in_the_making, is_as_written, new_folder
+from turncodec.store.parts import Part, Written, flush_folder, is_as_written, new_folder
 from turncodec.store.pieces import BLOCK, SourceFault, cut, digest_of
 from turncodec.store.pool import Task, each
 from turncodec.store.progress import Progress
 from turncodec.store.sources import File, Found, find, side_name
-from turncodec.store.work import CountRecords, Counts, Done, Files, Paths, TranslatePiece, part_name, part_paths
+from turncodec.store.work import CountRecords, Counts, Done, Files, Paths, TranslatePiece, is_cut, part_name, part_paths
 
 JOINED = "joined"
 PARTS = "parts"
@@ -164,14 +164,16 @@ def run(store: Store, workers: int, progress: Progress) -> None:
     aside, and the others go on."""
     crew: deque[Task] = deque()
     entries = {entry.number: entry for entry in store.ledger.entries()}
+    joinings: dict[int, Joining] = {}
     left: dict[int, int] = {}
-    for number, entry in entries.items():
-        waiting = list(tasks_of(store, entry, progress))
-        left[number] = sum(isinstance(task, TranslatePiece) for task in waiting)
-        crew += waiting
-        if entry.state == "waiting" and not waiting:
-            crew.append(place(store, entry))
     try:
+        for number, entry in entries.items():
+            joinings[number] = Joining(store, entry)
+            waiting = list(tasks_of(store, entry, joinings[number], progress))
+            left[number] = sum(isinstance(task, TranslatePiece) for task in waiting)
+            crew += waiting
+            if entry.state == "waiting" and not waiting:
+                crew.append(place(store, entry, joinings.pop(number)))
         for task, result, wrong in each(crew, workers, progress.tick):
             assert isinstance(task, TranslatePiece | CountRecords)
             entry = entries[task.number]
@@ -185,15 +187,16 @@ def run(store: Store, workers: int, progress: Progress) -> None:
                 piece = task.piece
                 store.ledger.add_piece(task.number, piece.number, piece.begin, piece.end, result)
                 progress.piece(piece, result)
+                joinings[task.number].add(piece.number, result)
                 left[task.number] -= 1
                 if not left[task.number] and entry.state == "waiting":
-                    crew.append(place(store, entry))
+                    crew.append(place(store, entry, joinings.pop(task.number)))
     except (OSError, JobError) as wrong:
         raise halted(wrong) from wrong
     remove(store.folder / PARTS)
 
 
-def tasks_of(store: Store, entry: Entry, progress: Progress) -> Iterator[Task]:
+def tasks_of(store: Store, entry: Entry, joining: Joining, progress: Progress) -> Iterator[Task]:
     """What is to be done for a file, before it can be joined."""
     if entry.state == "placed" and entry.counted is None:
         yield CountRecords(entry.number, entry.file)
@@ -210,6 +213,7 @@ def tasks_of(store: Store, entry: Entry, progress: Progress) -> Iterator[Task]:
     how = store.ledger.options.how()
     for piece in pieces:
         if piece.number in done:
+            joining.add(piece.number, done[piece.number])
             progress.piece(piece, done[piece.number], is_new=False)
         else:
             yield TranslatePiece(entry.number, piece, store.parts_of(entry.number), how)
@@ -237,10 +241,57 @@ def halted(wrong: Exception) -> Halted:
 # ---------------------------------------------------------------- joined
 
 
-def place(store: Store, entry: Entry) -> CountRecords:
-    """Join the pieces of a file and move what comes of it to its names. What is left to do is to count the source."""
-    counts, files = join(store.parts_of(entry.number), entry.file, list(store.ledger.done(entry.number).values()))
-    settle(store, entry, counts, files)
+class Joining:
+    """The pieces of a file on their way to one, each joined as soon as all before it are."""
+
+    def __init__(self, store: Store, entry: Entry) -> None:
+        self.folder, self.file = store.parts_of(entry.number), entry.file
+        self.done: dict[int, Done] = {}
+        self.parts: list[Part] = []
+        self.counts, self.lines, self.joined = Counts(), 0, 0
+
+    def add(self, number: int, done: Done) -> None:
+        """A piece is done. Raises OSError and `JobError` where it cannot be joined."""
+        self.done[number] = done
+        while is_cut(self.file) and self.joined in self.done:
+            self.join(self.joined, self.done[self.joined])
+            self.joined += 1
+
+    def join(self, number: int, done: Done) -> None:
+        if not self.parts:
+            self.parts = [Part(path) for path in part_paths(self.folder, JOINED)[:3]]
+        records, remainders, refused = self.parts
+        parts = part_paths(self.folder, part_name(number))
+        copy(parts.records, done.files.records, records)
+        came_out = self.counts.translated + self.counts.passed_through
+        for line in lines_of(parts.remainders, done.files.remainders):
+            remainders.write(with_record_moved(line, came_out))
+        for line in lines_of(parts.refused, done.files.refused):
+            refused.write(with_place_moved(line, self.counts.read, self.lines))
+        self.counts += done.counts
+        self.lines += done.lines
+
+    def finish(self) -> tuple[Counts, Files]:
+        """All pieces are done: what they are joined to stands under the names of what is joined."""
+        if self.file.shape == "parquet":
+            from turncodec.store import columns
+
+            return columns.join(self.folder, self.file, [self.done[number] for number in sorted(self.done)])
+        if not is_cut(self.file):
+            for part, joined in zip(
+                part_paths(self.folder, part_name(0)), part_paths(self.folder, JOINED), strict=True
+            ):
+                with suppress(FileNotFoundError):
+                    part.replace(joined)
+            return self.done[0].counts, self.done[0].files
+        files = Files(*(part.commit(is_checked=False) for part in self.parts))
+        flush_folder(self.folder)
+        return self.counts, files
+
+
+def place(store: Store, entry: Entry, joining: Joining) -> CountRecords:
+    """Move what a file was joined to to its names. What is left to do is to count the source."""
+    settle(store, entry, *joining.finish())
     return CountRecords(entry.number, entry.file)
 
 
@@ -274,36 +325,6 @@ def unplace(path: Path, folder: Path) -> None:
         if above == folder or not above.exists() or any(above.iterdir()):
             return
         above.rmdir()
-
-
-def join(folder: Path, file: File, done: list[Done]) -> tuple[Counts, Files]:
-    """The pieces of a file as one, under the names of what is joined."""
-    if file.shape == "parquet":
-        from turncodec.store import columns
-
-        return columns.join(folder, file, done)
-    if len(done) == 1:
-        for part, place in zip(part_paths(folder, part_name(0)), part_paths(folder, JOINED), strict=True):
-            with suppress(FileNotFoundError):
-                part.replace(place)
-        return done[0].counts, done[0].files
-    joined = part_paths(folder, JOINED)
-    records, remainders, refused = Part(joined.records), Part(joined.remainders), Part(joined.refused)
-    with in_the_making(records, remainders, refused):
-        counts, lines = Counts(), 0
-        for number, piece in enumerate(done):
-            parts = part_paths(folder, part_name(number))
-            copy(parts.records, piece.files.records, records)
-            came_out = counts.translated + counts.passed_through
-            for line in lines_of(parts.remainders, piece.files.remainders):
-                remainders.write(with_record_moved(line, came_out))
-            for line in lines_of(parts.refused, piece.files.refused):
-                refused.write(with_place_moved(line, counts.read, lines))
-            counts += piece.counts
-            lines += piece.lines
-        files = Files(*(part.commit(is_checked=False) for part in (records, remainders, refused)))
-    flush_folder(folder)
-    return counts, files
 
 
 def copy(path: Path, written: Written | None, to: Part) -> None:

@@ -190,6 +190,6 @@ def count_of(path: str | os.PathLike[str], shape: Shape, packing: Packing) -> in
     with Path(path).open("rb", buffering=BLOCK) as raw, unpacked(raw, packing) as file:
         if shape == "lines":
             first = file.readline().removeprefix(BOM)
-            return sum(1 for line in chain([first], file) if line.strip(SPACE))
+            return sum(1 for line in chain([first], file) if line.lstrip(SPACE))
         data = file.read() if packing else mapped(raw)
         return sum(1 for _ in (elements(data) if shape == "array" else everything(data)))

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
+from turncodec import translate
+from turncodec.edge import encode
 from turncodec.equality import same
 from turncodec.migrate.outcomes import Outcome, PassedThrough, Settings, Translated, guarded, made_of, read, written
 from turncodec.refusals import Finding, Refused, refused_for
@@ -33,23 +35,28 @@ def translated(data: bytes, settings: Settings, verify: Verify) -> Outcome:
         return PassedThrough(data)
     out = written(made.document, settings)
     if verify == "full":
-        refuse_other(brought_back(out, made.remainder, settings), document)
+        refuse_other(brought_back(out, made.remainder, settings), document, data)
     elif verify == "values":
-        refuse_other(read(out, settings), made.document)
+        refuse_other(read(out, settings), made.document, out)
     return Translated(out, made.remainder, is_unasked)
 
 
 def brought_back(out: bytes, remainder: dict[str, Any] | None, settings: Settings) -> Any:
     """The record that the bytes of a translation lead back to, by the way on which a store is restored."""
+    back = settings.back()
+    pair = translate.places(back.request_at, back.response_at)
     try:
-        back, _ = made_of(read(out, settings), settings.back(), remainder)
+        return translate.brought_back(
+            read(out, settings), translate.source_of(back.to), back.kind, back.at, remainder, pair
+        )
     except Refused as refused:
         raise lost(f"the way back is refused: {refused.refusals[0]}") from refused
-    return back.document
 
 
-def refuse_other(found: Any, wanted: Any) -> None:
-    if not same(found, wanted):
+def refuse_other(found: Any, wanted: Any, text: bytes) -> None:
+    """Raise `Refused` where two values differ. `text` is perhaps how the wanted one is written, which is seen sooner
+    than every value in it."""
+    if not (encode(found) == text or same(found, wanted)):
         raise lost("what was written comes back as something else than what was read")
 
 
