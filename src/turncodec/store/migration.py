@@ -89,7 +89,7 @@ def open_store(folder: Path) -> Store:
 
 def refuse_other_options(ledger: Ledger, options: Options) -> None:
     if ledger.options != options:
-        was, now = ledger.options.named(), options.named()
+        was, now = ledger.options.by_name(), options.by_name()
         told = [
             f"{name} was {was.get(name, 'not given')}, and is {now.get(name, 'not given')}"
             for name in sorted({*was, *now})
