@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import json
 import random
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -40,7 +41,7 @@ def some_lines(number: int, seed: int = 1) -> list[bytes]:
     made = []
     for n in range(number):
         record = dice.choices([PLAIN, REMAINS, REASONS, NEVER, ITEMS], [6, 3, 1, 1, 1])[0]
-        text = json.dumps({**record, "n": n, "text": "ü" * dice.randrange(120)}, ensure_ascii=dice.random() < 0.5)
+        text = json.dumps({**record, "row": n, "note": "ü" * dice.randrange(120)}, ensure_ascii=dice.random() < 0.5)
         made.append(text.encode())
         if dice.random() < 0.08:
             made.append(dice.choice([b"", b"  ", b"{nope", b'{"a": 1, "a": 2}', b"\xff", b"\xef\xbb\xbf[]"]))
@@ -153,3 +154,7 @@ def alive(group: int) -> list[str]:
             if int(of) == group and state != "Z":
                 found.append(path.parent.name)
     return found
+
+
+def remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
