@@ -180,7 +180,7 @@ def run(store: Store, workers: int, progress: Progress) -> None:
             if isinstance(wrong, SourceFault):
                 set_aside(store, crew, entry, wrong, progress)
             elif wrong is not None:
-                raise wrong
+                raise halted(wrong)
             elif isinstance(task, CountRecords):
                 store.ledger.set_counted(task.number, result)
             else:
@@ -235,7 +235,9 @@ def halted(wrong: Exception) -> Halted:
     if isinstance(wrong, OSError):
         name = f"{wrong.filename}: " if wrong.filename else ""
         return Halted(name + (wrong.strerror or str(wrong)).lower())
-    return Halted(str(wrong))
+    if isinstance(wrong, JobError | SourceFault):
+        return Halted(str(wrong))
+    return Halted(f"a fault of turncodec, please report it: {type(wrong).__name__}: {wrong}")
 
 
 # ---------------------------------------------------------------- joined
