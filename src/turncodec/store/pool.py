@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from turncodec.migrate import JobError
@@ -113,9 +112,8 @@ def each(waiting: deque[Task], workers: int, tick: Callable[[list[Gauge]], objec
 
 
 def context_of() -> Any:
-    """How processes are made: by a fork, which is quick, where it is safe: on Linux, in a process of one thread."""
-    threads = Path("/proc/self/task")
-    is_forked = sys.platform == "linux" and threads.is_dir() and len(list(threads.iterdir())) == 1
+    """How processes are made: by a fork, which is quick, where it is safe: on Linux, without the threads of Arrow."""
+    is_forked = sys.platform == "linux" and "pyarrow" not in sys.modules
     return multiprocessing.get_context("fork" if is_forked else "spawn")
 
 
