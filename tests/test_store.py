@@ -22,7 +22,7 @@ from stores import ITEMS, NEVER, PLAIN, REASONS, REMAINS, contents, is_equal, le
 from turncodec.cli import cli
 from turncodec.migrate.outcomes import Settings, Stopped, Translated
 from turncodec.migrate.run import with_place_moved, with_record_moved
-from turncodec.store import pieces, progress, proof, sources
+from turncodec.store import pieces, pool, progress, proof, sources
 from turncodec.store.pieces import Piece
 
 
@@ -507,3 +507,17 @@ class TestProgress:
             "1 min 01 s",
             "2 h 01 min",
         ]
+
+
+class TestOthersAtWork:
+    def test_a_worker_of_a_killed_run_is_waited_for(self, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Nothing is begun before it has ended; where it does not, that is said."""
+        monkeypatch.setattr(pool, "PATIENCE", 0.3)
+        lock = store / "parts" / "lock"
+        lock.parent.mkdir()
+        held = pool.hold(lock)
+        assert held is not None
+        assert "still at work" in run("retry", store).stderr
+        held.close()
+        assert run("retry", store).exit_code == 1
+        assert left_over(store) == []

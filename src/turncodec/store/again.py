@@ -97,7 +97,7 @@ def retry(store: Store, allow: frozenset[str], workers: int, progress: Progress)
             new_folder(folder)
             crew.append(RetryFile(entry.number, entry.file, store.paths(entry.file), folder, how))
     try:
-        for task, result, wrong in each(crew, workers, progress.tick):
+        for task, result, wrong in each(crew, workers, progress.tick, store.lock):
             assert isinstance(task, RetryFile)
             if wrong is not None:
                 raise halted(wrong)
