@@ -31,6 +31,7 @@ from turncodec.mapping.output import DEFAULTS
 from turncodec.mapping.parameters import PARAMETERS
 from turncodec.refusals import CODES, Refusal
 from turncodec.remainder import Remainder
+from turncodec.store.report import Report
 from turncodec.stream.events import STREAMED
 from turncodec.stream.to_chunks import STEPS as EVENT_STEPS
 from turncodec.stream.to_events import STEPS as CHUNK_STEPS
@@ -173,6 +174,7 @@ GENERATED = {
     "specs/refusals.json": codes_for_others,
     "specs/schemas/refusal.json": lambda: schema(Refusal, "Refusal"),
     "specs/schemas/remainder.json": lambda: schema(Remainder, "Remainder"),
+    "specs/schemas/report.json": lambda: schema(Report, "Report"),
 }
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from turncodec.migrate.run import Pairs, Tally, Watch
 
 STDOUT = Path("-")
-REFUSED, MISUSE, INTERRUPTED, BROKEN_PIPE, TERMINATED = 1, 2, 130, 141, 143
+REFUSED, MISUSE, FAULT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 1, 2, 3, 130, 141, 143
 
 STATUS = """\b
 Exit status:
@@ -39,6 +39,14 @@ Exit status:
   1    something was refused; it is told which, where and why
   2    the command or a file cannot be used as asked; no file was written
   130  interrupted; no file was written"""
+
+STORE_STATUS = """\b
+Exit status:
+  0    every record is translated, or was in the format already
+  1    some were refused; they are kept whole, with the reasons
+  2    the command or a file cannot be used as asked, or the run had to stop; what is done is safe
+  3    a verification failed: a fault of turncodec, with a ready-made report
+  130  interrupted; what is done is safe"""
 
 COMPLETION = """\b
 Completion in the shell, for bash (zsh and fish likewise):
@@ -255,6 +263,13 @@ def options_again(ctx: click.Context, **changed: object) -> list[str]:
     return options(**{option.removeprefix("--"): values[str(name)] for name, option in named.items()})
 
 
+def refuse_options(ctx: click.Context, names: set[str], of: str) -> None:
+    """Raise UsageError where options were given that would be passed over."""
+    given = [param for param in ctx.command.params if param.name in names and ctx.params[param.name] is not None]
+    if given:
+        raise click.UsageError(f"{given[0].opts[0]} is for files; the ledger {of} knows it")
+
+
 # ---------------------------------------------------------------- the commands
 
 
@@ -377,6 +392,90 @@ def check(
     ctx.exit(REFUSED if tally.refused else 0)
 
 
+WORKERS = click.option(
+    "-j", "workers", type=click.IntRange(1, 1024), metavar="N", help="How many processes work; all cores if not given."
+)
+LOG_JSON = click.option("--log-json", is_flag=True, help="Say what happens as lines of JSON, for a machine.")
+
+
+@cli.command(epilog=STORE_STATUS)
+@SOURCES
+@TO
+@click.option("--out", metavar="FOLDER", type=click.Path(path_type=Path), help="The folder of the new store.")
+@AT
+@REQUEST_AT
+@RESPONSE_AT
+@KIND
+@ALLOW
+@click.option("--column", metavar="NAME", help="The column with the JSON texts, in Parquet files.")
+@click.option(
+    "--verify",
+    type=click.Choice(["full", "values", "none"]),
+    default="full",
+    help="full: what is written is brought back and compared with the source; values: it is read again; none.",
+)
+@WORKERS
+@click.option("--dry-run", is_flag=True, help="Say what would be done, on a sample, and write nothing.")
+@click.option("--resume", is_flag=True, help="Go on with a run that was interrupted.")
+@LOG_JSON
+@click.pass_context
+def migrate(
+    ctx: click.Context,
+    sources: tuple[str, ...],
+    to: str,
+    out: Path | None,
+    at: str | None,
+    request_at: str | None,
+    response_at: str | None,
+    kind: str | None,
+    allow: frozenset[str],
+    column: str | None,
+    verify: str,
+    workers: int | None,
+    dry_run: bool,
+    resume: bool,
+    log_json: bool,
+) -> None:
+    """Translate a whole store into a new folder: files, folders, globs.
+
+    Sources are JSON lines, arrays or documents, also packed with gzip or zstd, and Parquet files with a column of JSON
+    texts; of a folder those that end in .jsonl, .ndjson, .json or .parquet (and .gz or .zst). In FOLDER are written
+    records/ with a file for each source, remainders/ with what they need to come back, refused/ with every refused
+    record whole, report.html for a person and report.json for a program.
+
+    A run that was interrupted, however, goes on with the same command and --resume, and gives the very same files.
+    """
+    from turncodec.store import session
+
+    options = session.options(settings_of(to, at, kind, allow, request_at, response_at), verify, column)
+    if dry_run:
+        from turncodec.store import plan
+
+        made = plan.plan(sources, out, options, workers or os.cpu_count() or 1)
+        click.echo("\n".join(plan.told(made)))
+        ctx.exit(REFUSED if made.tally.refused else 0)
+    if out is None:
+        raise click.UsageError("say where the new store is to be: --out FOLDER; or look first: --dry-run")
+    ctx.exit(session.migrate(sources, out, options, workers, resume, log_json))
+
+
+@cli.command(epilog=STORE_STATUS)
+@click.argument("folder", type=click.Path(path_type=Path))
+@ALLOW
+@WORKERS
+@LOG_JSON
+@click.pass_context
+def retry(ctx: click.Context, folder: Path, allow: frozenset[str], workers: int | None, log_json: bool) -> None:
+    """Translate the refused records of a store again, and only those.
+
+    FOLDER was written by turncodec migrate. With --allow, codes are let through that were not; without it, the records
+    are tried by the rules of this version. Those that go across take their old places in the store.
+    """
+    from turncodec.store import session
+
+    ctx.exit(session.retry(folder, allow, workers, log_json))
+
+
 @cli.command(epilog=STATUS)
 @click.argument("translated", type=FILE)
 @file_option("--remainder", "What convert kept beside the records; else TRANSLATED's own, if there.")
@@ -402,13 +501,23 @@ def restore(
     kind: str | None,
     force: bool,
 ) -> None:
-    """Give back the records that a file was translated from.
+    """Give back the records that a file, or a store, was translated from.
+
+    TRANSLATED is a file that turncodec convert wrote, or the folder of a store; of a store, --out names the folder in
+    which every source gets its file again.
 
     They are equal to the originals as JSON values. White space between tokens, escapes in strings and the spelling of
     numbers (1.50, 1E5) may differ; records that had passed through or had been refused are the very bytes they were.
     """
     from turncodec.migrate import jobs, report
 
+    if Path(translated).is_dir():
+        from turncodec.store import session
+
+        refuse_options(ctx, {"remainder", "refused", "to", "at", "request_at", "response_at", "kind"}, "of a store")
+        if out is None or out == STDOUT:
+            raise click.UsageError("say where the sources are to be: --out FOLDER")
+        ctx.exit(session.restore(Path(translated), out, force))
     own = jobs.own_side_files(translated)
     remainder = remainder or own.remainder
     targets = jobs.Targets(None if out == STDOUT else out).for_restored()

@@ -160,6 +160,19 @@ def four_steps(
     codes = allowed_codes(allow) if allow else frozenset()
     belonging = None if remainder is None else read_remainder(remainder, source.other.name)
     layout = layout_of(document, source, kind, None if at is None else path_of(at), settings, pair)
+    translated, mapped, used = three_steps(document, layout, codes, belonging)
+    translation = Translation(translated, prove(document, translated, layout, mapped, used))
+    if belonging is None:
+        return translation
+    whole = restored(translation.document, belonging, layout)
+    return Translation(whole, remainder_of_restored(whole, document, belonging, layout, codes, kind, at))
+
+
+def three_steps(
+    document: Json, layout: Layout, codes: frozenset[str], belonging: Remainder | None
+) -> tuple[Json, Any, list[str]]:
+    """Validate, allow, map: the translated document, what its subject was mapped to, and the codes that had something
+    to let through."""
     subject = layout.subject
 
     findings = subject.examine()
@@ -172,12 +185,23 @@ def four_steps(
 
     mapped = subject.map()
     translated = put_at(document, layout.path, layout.target, mapped)
-    used = sorted({f.code for f in findings}) if findings else []
-    translation = Translation(translated, prove(document, translated, layout, mapped, used))
-    if belonging is None:
-        return translation
-    whole = restored(translation.document, belonging, layout)
-    return Translation(whole, remainder_of_restored(whole, document, belonging, layout, codes, kind, at))
+    return translated, mapped, sorted({f.code for f in findings}) if findings else []
+
+
+def brought_back(
+    document: Json,
+    source: Format,
+    kind: str | None,
+    at: str | None,
+    remainder: dict[str, Any] | None,
+    pair: Preset | None,
+) -> Json:
+    """The original that a translation leads back to, for a caller who compares it with the original. That comparison
+    is a proof of its own, so the fourth step is left out. Raises `Refused`."""
+    belonging = None if remainder is None else read_remainder(remainder, source.other.name)
+    layout = layout_of(document, source, kind, None if at is None else path_of(at), None, pair)
+    translated, _, _ = three_steps(document, layout, frozenset(), belonging)
+    return translated if belonging is None else restored(translated, belonging, layout)
 
 
 class Passing:

@@ -15,6 +15,8 @@ from turncodec.translate import Translation
 
 DIRECTIONS: dict[str, Callable[..., Translation]] = {"responses": translate.to_responses, "chat": translate.to_chat}
 OPPOSITE = {"responses": "chat", "chat": "responses"}
+RENAMED = {"responses": ("messages", "input"), "chat": ("input", "messages")}
+"""What a list of turns was called, and is called when it has been translated to a format; any other name stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,15 @@ class Settings:
     response_at: str | None = None
     requests: Requests | None = None
     """The input of the batch whose output is translated to Responses, where it is at hand."""
+
+    def back(self) -> Settings:
+        """The settings of the way back."""
+        at = self.at
+        if at:
+            holder, _, key = at.rpartition("/")
+            old, new = RENAMED[self.to]
+            at = f"{holder}/{new if key == old else key}"
+        return Settings(OPPOSITE[self.to], self.kind, frozenset(), at, self.request_at, self.response_at)
 
 
 class Translated(NamedTuple):
@@ -57,8 +68,13 @@ Outcome = Translated | PassedThrough | Stopped
 
 def outcome(data: bytes, settings: Settings, remainder: dict[str, Any] | None = None) -> Outcome:
     """Translate one record. `remainder` is the one that was stored beside it, when a record is restored."""
+    return guarded(data, lambda: translated(data, settings, remainder))
+
+
+def guarded(data: bytes, make: Callable[[], Outcome]) -> Outcome:
+    """What is made of a record, whatever exception there is on the way."""
     try:
-        return translated(data, settings, remainder)
+        return make()
     except Refused as refused:
         if {refusal.code for refusal in refused.refusals} == {"wrong_direction"}:
             return PassedThrough(data)
@@ -71,6 +87,14 @@ def outcome(data: bytes, settings: Settings, remainder: dict[str, Any] | None = 
 def translated(data: bytes, settings: Settings, remainder: dict[str, Any] | None) -> Outcome:
     """The same, with whatever exception there is. Raises `Refused` where the record cannot go across."""
     document = read(data, settings)
+    made, is_unasked = made_of(document, settings, remainder)
+    if made.document is document:
+        return PassedThrough(data)
+    return Translated(written(made.document, settings), made.remainder, is_unasked)
+
+
+def made_of(document: Any, settings: Settings, remainder: dict[str, Any] | None) -> tuple[Translation, bool]:
+    """The translation of a document, and whether it is an answer whose request is not at hand. Raises `Refused`."""
     request = settings.requests.of(document) if settings.requests else None
     given: dict[str, Any] = {} if request is None else {"request": request}
     places = {"at": settings.at, "request_at": settings.request_at, "response_at": settings.response_at}
@@ -81,10 +105,7 @@ def translated(data: bytes, settings: Settings, remainder: dict[str, Any] | None
         if request is not None:
             raise_all(in_request(request))
         raise
-    if made.document is document:
-        return PassedThrough(data)
-    is_unasked = settings.requests is not None and request is None and is_answer(document)
-    return Translated(written(made.document, settings), made.remainder, is_unasked)
+    return made, settings.requests is not None and request is None and is_answer(document)
 
 
 def in_request(request: Any) -> list[Finding]:

@@ -153,7 +153,7 @@ def known_start(head: bytes, name: str) -> bool:
     nothing that can be read here."""
     foreign = next((what for magic, what in FOREIGN.items() if head.startswith(magic)), None)
     if foreign:
-        raise JobError(f"{name} is {foreign}; unpack it first")
+        raise JobError(f"{name} is {foreign}; unpack it first, or give it to turncodec migrate")
     if encoding := other_encoding(head):
         raise JobError(f"{name} is {encoding}; convert it first: iconv -f {encoding} -t UTF-8")
     return head.startswith(BOM)
@@ -229,9 +229,9 @@ def is_record(element: bytes, key: str | None) -> bool | None:
 # ---------------------------------------------------------------- cutting
 
 
-def of_lines(lines: Iterable[bytes], name: str) -> Iterator[Record]:
-    """The records of lines: every line that is not blank."""
-    offset = ordinal = 0
+def of_lines(lines: Iterable[bytes], name: str, offset: int = 0) -> Iterator[Record]:
+    """The records of lines: every line that is not blank. `offset` is where the first line stands in its source."""
+    ordinal = 0
     for number, line in enumerate(lines, 1):
         data = line.rstrip(b"\r\n")
         skipped = len(BOM) if offset == 0 and data.startswith(BOM) else 0

@@ -18,9 +18,6 @@ from turncodec.migrate.run import Pairs, Tally, Watch, at, shown, standing
 from turncodec.migrate.targets import Write
 from turncodec.refusals import Refusal
 
-RENAMED = {"responses": ("messages", "input"), "chat": ("input", "messages")}
-"""What a list of turns was called, and is called when it has been translated to a format; any other name stays."""
-
 LONGEST_FOUND = 100
 
 # ---------------------------------------------------------------- the tally
@@ -95,16 +92,11 @@ def allowable(tally: Tally) -> list[str]:
 
 def way_back(tally: Tally, targets: Targets, settings: Settings) -> dict[str, object]:
     """The options with which `restore` gives the originals back."""
-    pointer = settings.at
-    if pointer:
-        holder, _, key = pointer.rpartition("/")
-        old, new = RENAMED[settings.to]
-        pointer = f"{holder}/{new if key == old else key}"
     return {
         "to": None if tally.remainders else OPPOSITE[settings.to],
         "remainder": targets.remainder if tally.remainders + tally.passed else None,
         "refused": targets.refused if tally.refused else None,
-        "at": pointer,
+        "at": settings.back().at,
         "kind": settings.kind,
         "request-at": settings.request_at,
         "response-at": settings.response_at,

@@ -76,6 +76,35 @@ def direction(notes: Iterator[Note]) -> tuple[str | None, Iterator[Note]]:
     return None, iter(seen)
 
 
+class Placed(NamedTuple):
+    """A record among all that were read: one that came out, with its note where it has one, or one that was refused."""
+
+    record: Record
+    note: Note | None = None
+    is_refused: bool = False
+
+
+def in_old_places(records: Iterable[Record], notes: Iterator[Note], kept: Iterator[Kept]) -> Iterator[Placed]:
+    """Every record in its old place. Raises `JobError` where the side files do not belong to the records."""
+    place = number = 0
+    note, refused = next(notes, None), next(kept, None)
+    for number, record in enumerate(records, 1):
+        place += 1
+        while refused and refused.place == place:
+            yield Placed(refused.record, is_refused=True)
+            refused, place = next(kept, None), place + 1
+        if note and note.record == number:
+            yield Placed(record, note)
+            note = next(notes, None)
+        else:
+            yield Placed(record)
+    while refused:
+        yield Placed(refused.record, is_refused=True)
+        refused = next(kept, None)
+    if note:
+        raise JobError(f"the remainder file speaks of record {note.record}, and there are only {number}")
+
+
 def restored(
     records: Iterable[Record], notes: Iterator[Note], kept: Iterator[Kept], settings: Settings | None
 ) -> Iterator[tuple[Record, Outcome]]:
@@ -83,23 +112,11 @@ def restored(
 
     Raises `JobError` where the side files do not belong to the records.
     """
-    place = number = 0
-    note, refused = next(notes, None), next(kept, None)
-    for number, record in enumerate(records, 1):
-        place += 1
-        while refused and refused.place == place:
-            yield refused.record, PassedThrough(refused.record.data)
-            refused, place = next(kept, None), place + 1
-        if note and note.record == number:
-            remainder, note = note.remainder, next(notes, None)
-            yield record, PassedThrough(record.data) if remainder is None else back(record, settings, remainder)
+    for record, note, is_refused in in_old_places(records, notes, kept):
+        if is_refused or (note and note.remainder is None):
+            yield record, PassedThrough(record.data)
         else:
-            yield record, back(record, settings, None)
-    while refused:
-        yield refused.record, PassedThrough(refused.record.data)
-        refused = next(kept, None)
-    if note:
-        raise JobError(f"the remainder file speaks of record {note.record}, and there are only {number}")
+            yield record, back(record, settings, note.remainder if note else None)
 
 
 def back(record: Record, settings: Settings | None, remainder: dict[str, Any] | None) -> Outcome:

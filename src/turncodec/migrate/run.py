@@ -16,10 +16,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from turncodec.edge import encode
 from turncodec.migrate.outcomes import Outcome, PassedThrough, Stopped
 from turncodec.migrate.records import Record
-from turncodec.migrate.targets import Framed, Write
+from turncodec.migrate.targets import Output, Write
 from turncodec.refusals import Refusal
 
 
@@ -76,7 +78,7 @@ Watch = Callable[[Record, Tally], object]
 """Called after each record: a progress bar, for instance."""
 
 
-def run(pairs: Pairs, output: Framed, remainder: Write, refused: Write, watch: Watch | None = None) -> Tally:
+def run(pairs: Pairs, output: Output, remainder: Write, refused: Write, watch: Watch | None = None) -> Tally:
     """Put each outcome where it belongs. Raises OSError where reading or writing fails."""
     tally = Tally()
     for record, outcome in pairs:
@@ -97,6 +99,28 @@ def run(pairs: Pairs, output: Framed, remainder: Write, refused: Write, watch: W
 
 def line(value: dict[str, Any]) -> bytes:
     return encode(value) + b"\n"
+
+
+# ---------------------------------------------------------------- lines of side files that were joined
+
+
+def with_record_moved(line: bytes, by: int) -> bytes:
+    """A line of a remainder file whose record has so many others before it."""
+    return _moved(line, {"record": by})
+
+
+def with_place_moved(line: bytes, records: int, lines: int) -> bytes:
+    """A line of a refused file whose record has so many others, on so many lines, before it."""
+    return _moved(line, {"place": records, "ordinal": records, "line": lines})
+
+
+def _moved(line: bytes, by: dict[str, int]) -> bytes:
+    entry = _entry(line)
+    moved = {key: msgspec.json.decode(entry[key], type=int) + number for key, number in by.items()}
+    return encode(entry | moved) + b"\n"
+
+
+_entry: Callable[[bytes], dict[str, Any]] = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 # ---------------------------------------------------------------- where something stands

@@ -11,7 +11,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from turncodec import edge
 from turncodec.migrate import JobError
@@ -92,6 +92,15 @@ def mode_of(path: Path) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
+
+
+class Output(Protocol):
+    """Where records go, one after the other; `count` is how many have."""
+
+    count: int
+
+    def add(self, data: bytes) -> None: ...
+    def end(self) -> None: ...
 
 
 class Framed:
