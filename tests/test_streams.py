@@ -1317,6 +1317,15 @@ def test_unfinished_calls_of_an_unfinished_response() -> None:
     assert codes(refusals) == {"incomplete"}
 
 
+def test_an_odd_call_beside_another() -> None:
+    """A call of which something stays behind keeps its place before the next one."""
+    calls = [{**finished("{}"), "mood": 1}, finished("[]", id="f2", call_id="c2")]
+    begun = [{**call, "arguments": "", "status": "in_progress"} for call in calls]
+    events = [CREATED, added(begun[0]), added(begun[1], 1), argued("{}"), argued("[]", 1), ended(*calls)]
+
+    assert square_of_events(events, "all", include_usage=True) is not None
+
+
 def test_logprobs_that_only_the_deltas_have() -> None:
     """Log probabilities of the deltas are not lost where no part repeats them."""
     token = bodies.TOKEN

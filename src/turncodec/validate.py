@@ -372,6 +372,8 @@ def message_key_findings(message: dict[str, Any], bad: set[Path]) -> Iterator[Fi
         allowable = not bad and not message.get("tool_calls")
         said = "the deprecated function calling has no call id"
         yield Finding("legacy_function", ("function_call",), said, allowable=allowable)
+        if not touched(bad, ("function_call",)):
+            yield from name_findings(message["function_call"]["name"], ("function_call", "name"))
     if message.get("audio"):
         yield Finding("audio", ("audio",), "items have no audio", leave=("audio",))
     if message.get("annotations"):

@@ -189,8 +189,7 @@ class EventsToChunks(Translator):
         if any(f.leave == ("output", 0) for f in findings):
             self._left.add(item.index)
         elif said.value.get("type") == "function_call":
-            if not findings:
-                self._begin_call(item, out)
+            self._begin_call(item, out)
         elif self._message not in (None, item.index):
             raise refused("several_messages", item.at, "a second message, where a completion has one")
         else:
