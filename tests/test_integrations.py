@@ -518,27 +518,41 @@ def test_spark_misuse() -> None:
 
 
 PAGE = ROOT / "docs/engines.md"
-SHOWN = [block for block in blocks(PAGE, "python") if "translate" in block]
+
+
+def shown(door: str) -> str:
+    """The lines that the page shows for a door."""
+    (block,) = (block for block in blocks(PAGE, "python") if f"turncodec.integrations.{door} import" in block)
+    return block
+
+
+def run(block: str, **names: Any) -> str:
+    """Run lines of the page, and return what they print."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(block, PAGE.name, "exec"), {"__name__": "__main__", **names})
+    return printed.getvalue()
+
+
+def test_arrow_as_shown() -> None:
+    """There and back on a table, as the page shows it, and with what it prints."""
+    assert run(shown("arrow")) == "".join(blocks(PAGE, "text"))
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas", "ignore::ResourceWarning")
-@pytest.mark.parametrize("guest", ["pyarrow", "pyspark", "dask"])
-def test_shown(tmp_path: Path, guest: str) -> None:
+@pytest.mark.parametrize(("door", "guest"), [("parquet", "pyarrow"), ("spark", "pyspark"), ("dask", "dask")])
+def test_folders_as_shown(tmp_path: Path, door: str, guest: str) -> None:
     """The lines to paste, as the page shows them: a folder of Parquet files becomes another one."""
     pytest.importorskip(guest)
-    door = {"pyarrow": "parquet", "pyspark": "spark"}.get(guest, guest)
-    (block,) = (block for block in SHOWN if f"turncodec.integrations.{door} import" in block)
+    block = shown(door)
     for folder in ("chats", "items"):  # Spark cannot change its working directory
         block = block.replace(f'"{folder}"', repr(str(tmp_path / folder)))
     (tmp_path / "chats").mkdir()
     sample = pa.table({"messages": [json.dumps(record) for record in SAMPLE]})
     pq.write_table(sample, tmp_path / "chats" / "a.parquet")
-    names = {"__name__": "__main__", **({"spark": spark()} if guest == "pyspark" else {})}
-    printed = io.StringIO()
 
-    with contextlib.redirect_stdout(printed):
-        exec(compile(block, PAGE.name, "exec"), names)
+    printed = run(block, **({"spark": spark()} if door == "spark" else {}))
 
     made = pq.read_table(tmp_path / "items").select(["messages", *Row._fields])
     assert rows_of(made) == rows_of(arrow.translate_batch(sample, "messages", "responses"))
-    assert "refused" in printed.getvalue()
+    assert "refused" in printed
