@@ -121,8 +121,15 @@ def streamed() -> str:
     return table(("events", "item", "fill"), rows)
 
 
+def spark() -> str:
+    """The lines for Spark, as the README shows them; it has none of its own, and does not run them."""
+    (block,) = (block for block in blocks(ROOT / "docs/engines.md", "python") if "spark.read" in block)
+    return f"```py\n{block}```\n"
+
+
 SECTIONS = {
     "README.md": {
+        "spark": spark,
         "defaults": defaults,
         "presets": presets,
         "parameters": parameters,
@@ -219,9 +226,10 @@ def test_console(page: Path, tmp_path: Path) -> None:
         assert actual.rstrip("\n") == shown.rstrip("\n"), command
 
 
-@every_page
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "engines.md"], ids=lambda page: page.name)
 def test_python(page: Path) -> None:
-    """The Python of a page runs, block after block, and prints what is shown beneath it."""
+    """The Python of a page runs, block after block, and prints what is shown beneath it. That of engines.md needs its
+    engines, and is run by test_integrations.py."""
     printed = io.StringIO()
     names: dict[str, Any] = {}
     with contextlib.ExitStack() as stack:

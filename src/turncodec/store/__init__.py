@@ -12,7 +12,8 @@
 - `columns`: the same for Parquet files with a column of JSON texts;
 - `plan`: what would be done;
 - `report`, `page`: what was done, for a program and for a person;
-- `progress`: what is said while it goes on.
+- `progress`: what is said while it goes on;
+- `bench`: what it costs.
 
 A store lies in one folder: `records/` has a file for each source, in its framing and its packing; `remainders/` what
 its records need to come back; `refused/` those that did not go across, whole (`rows/` their rows, of Parquet files);

@@ -1,6 +1,6 @@
 """What migrating a whole file costs, as multiples of the floor: reading each line with orjson and writing it again.
 
-    python -m turncodec.bench_store [--megabytes 200] [--folder FOLDER]
+    python -m turncodec.store.bench [--megabytes 200] [--folder FOLDER]
 
 Makes a file of JSON lines of about 20 kB in a folder that is removed again, and runs the command on it, one round after
 another. CPU time is that of all its processes, start-up included; memory the peak of the largest of them.
@@ -86,7 +86,7 @@ def cost(path: Path, out: Path, *options: str) -> Cost:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m turncodec.bench_store", description="Multiples of the floor.")
+    parser = argparse.ArgumentParser(prog="python -m turncodec.store.bench", description="Multiples of the floor.")
     parser.add_argument("--megabytes", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--folder", type=Path, help="where to write; a fast disk, with room for four times as much")
