@@ -295,7 +295,7 @@ def part_of_the_other_format(draw: Draw, _: str) -> Fragment:
 @fault("chat", "reasoning")
 def reasoning_key(draw: Draw, call_id: str) -> Fragment:
     key = one_of(draw, "reasoning", "reasoning_content", "reasoning_details")
-    value = draw(st.one_of(st.none(), texts, json_values))
+    value = draw(st.one_of(texts, json_values).filter(lambda value: value not in (None, "", [])))
     if draw(st.booleans()):
         return Fragment([{**says("4"), key: value}], [(0, key)])
     return Fragment([{key: value, **calls(call(call_id))}, result(call_id)], [(0, key)])

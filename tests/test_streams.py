@@ -821,6 +821,18 @@ KEYS: dict[str, tuple[Stream, str, str, Any]] = {
         "/1/choices/0/delta/reasoning",
         ("choices", 0, "message", "reasoning", "hm"),
     ),
+    "reasoning that begins empty": (
+        [
+            delta({"role": "assistant", "content": None, "reasoning_content": ""}),
+            delta({"content": None, "reasoning_content": "h"}),
+            delta({"content": None, "reasoning_content": "m"}),
+            said("a"),
+            STOP,
+        ],
+        "reasoning",
+        "/1/choices/0/delta/reasoning_content",
+        ("choices", 0, "message", "reasoning_content", "hm"),
+    ),
     "a key of a server": (
         [said("a"), delta({}, "stop", x_groq={"id": "r"})],
         "unknown_field",
@@ -1066,9 +1078,9 @@ CHUNK_FAULTS: dict[str, tuple[Stream, str, str]] = {
         "/0/choices/0/stop_reason",
     ),
     "a key of a delta that is null": (
-        [said("a"), delta({"content": "b", "reasoning_content": None}), STOP],
-        "reasoning",
-        "/1/choices/0/delta/reasoning_content",
+        [said("a"), delta({"content": "b", "mood": None}), STOP],
+        "unknown_field",
+        "/1/choices/0/delta/mood",
     ),
 }
 EVENT_FAULTS: dict[str, tuple[Stream, str, str]] = {

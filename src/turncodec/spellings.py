@@ -17,6 +17,7 @@ from turncodec.mapping.parameters import PARAMETERS
 from turncodec.mapping.tools import can_be_strict
 from turncodec.refusals import Path
 from turncodec.remainder import Op
+from turncodec.wire.chat import REASONING_KEYS
 
 ABSENT = object()
 
@@ -97,7 +98,7 @@ CHAT: tuple[Spelling, ...] = (
             "client libraries write keys that say nothing as null or empty",
             "Chat Completions, message objects",
         )
-        for key in ("refusal", "audio", "function_call", "annotations", "tool_calls", "name")
+        for key in ("refusal", "audio", "function_call", "annotations", "tool_calls", "name", *sorted(REASONING_KEYS))
     ),
     Spelling(
         "no content",

@@ -20,7 +20,6 @@ from turncodec.wire import chat, responses
 LONGEST_IMAGE_URL = 20_971_520
 LONGEST_FILE_DATA = 33_554_432
 
-REASONING_KEYS = frozenset({"reasoning", "reasoning_content", "reasoning_details", "reasoning_text", "thinking"})
 REASONING_PARTS = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_text"})
 CHAT_PARTS = frozenset({"text", "image_url", "file", "input_audio", "refusal"})
 RESPONSES_PARTS = frozenset({"input_text", "output_text", "input_image", "input_file", "input_video", "refusal"})
@@ -141,7 +140,7 @@ def spelled(value: Any) -> str:
 
 def unknown_key(path: Path) -> Finding:
     key = str(path[-1])
-    if key in REASONING_KEYS:
+    if key in chat.REASONING_KEYS:
         return Finding("reasoning", path, f"{key} is a provider's own key for reasoning", leave=path)
     return Finding("unknown_field", path, f"{key:.60} is no key of this format", leave=path)
 
@@ -237,6 +236,10 @@ def _message_findings(message: dict[str, Any]) -> Iterator[Finding]:
         return
     others, rest = split_calls(message)
     yield from others
+    if not rest.keys().isdisjoint(chat.REASONING_KEYS):
+        rest = {
+            key: value for key, value in rest.items() if key not in chat.REASONING_KEYS or value not in (None, "", [])
+        }
     found = list(type_findings(chat.MESSAGE, rest))
     yield from found
     bad = unreadable(found)

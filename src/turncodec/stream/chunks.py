@@ -106,7 +106,7 @@ class GrowingCall:
         if self.function is None:
             self.function = {}
         for key, value in function.items():
-            if key == "name" and value:
+            if key == "name" and value is not None:
                 self.name_it(value, (*at, "function", "name"))
             elif key not in ("name", "arguments") and value is not None:
                 self.function[key] = grown(self.function.get(key), value, key)
@@ -127,7 +127,7 @@ class GrowingCall:
 
     def name_it(self, name: str, at: Path) -> None:
         """Take a name, or a fragment of one. Some servers repeat it."""
-        if self.is_named and self.name != name:
+        if name and self.is_named and self.name != name:
             raise refused("contradiction", at, f"the call is named {self.name!r:.80} already")
         if self.name != name:
             self.name = (self.name or "") + name
@@ -358,7 +358,7 @@ class GrowingCompletion:
             if key == "delta":
                 delta = value
             elif key == "index":
-                if value != 0:
+                if type(value) is not int or value:
                     return None
             elif value is not None or key not in growing.known:
                 return None
@@ -458,7 +458,7 @@ def growing_text(growing: GrowingChoice, delta: dict[str, Any]) -> list[Said] | 
     if found == "tool_calls":
         return growing_arguments(growing, fragment)
     text = message.get(found)
-    if type(text) is not Text or type(fragment) is not str or found not in growing.places.first:
+    if type(text) is not Text or type(fragment) is not str or found not in growing.places.spoken:
         return None
     text.append(fragment)
     if found == "content":

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from turncodec.equality import same
-from turncodec.validate import REASONING_KEYS
+from turncodec.wire.chat import REASONING_KEYS
 
 TEXTS = REASONING_KEYS | {"content", "refusal", "text", "summary", "arguments", "input", "transcript"}
 """The keys whose strings are fragments of one text."""

@@ -287,7 +287,7 @@ class EventsToChunks(Translator):
             elif n < len(self._calls):
                 item, fragments = self._calls[n]
                 if item.item.get("call_id") != call["id"]:
-                    raise refused("not_reversible", item.at, "the call is not the one that was begun")
+                    raise refused("out_of_place", item.at, "a call that was not streamed stands before it")
                 if rest := self._unsent(call["function"]["arguments"], fragments):
                     out.append(self._chunk({"tool_calls": [{"index": n, "function": {"arguments": rest}}]}))
         if len(calls) < len(self._calls):

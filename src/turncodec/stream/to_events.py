@@ -214,7 +214,7 @@ class ChunksToEvents(Translator):
         """Begin the response once its id is known; until then whatever is said has to wait."""
         head = self._growing.head
         self._waiting += said
-        if not head.get("id") or "created" not in head or "model" not in head:
+        if not head.get("id") or not head.get("model") or "created" not in head:
             return [thing for thing in said if thing.what in ("key", "choice")]
         self._open(out)
         waiting, self._waiting = self._waiting, []

@@ -13,6 +13,9 @@ from typing_extensions import TypedDict
 
 from turncodec.wire.closed import Json, closed, open_ended
 
+REASONING_KEYS = frozenset({"reasoning", "reasoning_content", "reasoning_details", "reasoning_text", "thinking"})
+"""A provider's own keys for reasoning, on a message or a delta."""
+
 # ---------------------------------------------------------------- content parts
 
 
