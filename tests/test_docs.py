@@ -30,6 +30,7 @@ from turncodec.mapping.output import DEFAULTS
 from turncodec.mapping.parameters import PARAMETERS
 from turncodec.refusals import CODES, Refusal
 from turncodec.remainder import Remainder
+from turncodec.store.report import Report
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -123,6 +124,7 @@ GENERATED = {
     "specs/refusals.json": codes_for_others,
     "specs/schemas/refusal.json": lambda: schema(Refusal, "Refusal"),
     "specs/schemas/remainder.json": lambda: schema(Remainder, "Remainder"),
+    "specs/schemas/report.json": lambda: schema(Report, "Report"),
 }
 
 

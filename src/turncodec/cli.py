@@ -465,16 +465,7 @@ def migrate(
         ctx.exit(REFUSED if made.tally.refused else 0)
     if out is None:
         raise click.UsageError("say where the new store is to be: --out FOLDER; or look first: --dry-run")
-    again = report_command(
-        "migrate", *sources, *options_again(ctx, out=out, allow=",".join(sorted(allow)), resume=True)
-    )
-    ctx.exit(session.migrate(sources, out, options, workers, resume, log_json, again))
-
-
-def report_command(*words: str) -> str:
-    from turncodec.migrate.report import command
-
-    return command(*words)
+    ctx.exit(session.migrate(sources, out, options, workers, resume, log_json))
 
 
 @cli.command("migrate-table", epilog=TABLE_STATUS)

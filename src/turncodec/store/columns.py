@@ -19,7 +19,7 @@ from turncodec.migrate.records import TRANSCRIPT_KEYS, Record
 from turncodec.migrate.run import Tally, run, with_place_moved, with_record_moved
 from turncodec.refusals import Refused
 from turncodec.store import pieces
-from turncodec.store.parts import Part, Written, in_the_making, seen
+from turncodec.store.parts import Part, Written, in_the_making, lines_of, seen
 from turncodec.store.pieces import Piece, SourceFault
 from turncodec.store.pool import Gauge
 from turncodec.store.sources import File
@@ -235,9 +235,9 @@ def join(folder: Any, file: File, done: list[Done]) -> tuple[Counts, Files]:
         codec = codec_of(source)
     with in_the_making(remainders, refused):
         for part, piece in zip(parts, done, strict=True):
-            for line in part.remainders.open("rb") if piece.files.remainders else ():
+            for line in lines_of(part.remainders, piece.files.remainders):
                 remainders.write(with_record_moved(line, counts.translated + counts.passed_through))
-            for line in part.refused.open("rb") if piece.files.refused else ():
+            for line in lines_of(part.refused, piece.files.refused):
                 refused.write(with_place_moved(line, counts.read, counts.read))
             counts += piece.counts
         left, kept = remainders.commit(is_checked=False), refused.commit(is_checked=False)

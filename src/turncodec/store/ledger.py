@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -70,11 +70,15 @@ class Options:
         settings = Settings(self.to, self.kind, codes, self.at, self.request_at, self.response_at)
         return How(settings, self.verify, self.column)
 
-    def named(self) -> dict[str, str]:
-        """The options as one types them."""
+    def by_name(self) -> dict[str, str]:
+        """The options that were given, by the names that one types."""
         given = {name.replace("_", "-"): getattr(self, name) for name in self.__dataclass_fields__}
         given["allow"] = ",".join(self.allow)
-        return {f"--{name}": value for name, value in given.items() if value}
+        return {f"--{name}": value for name, value in given.items() if value and (name, value) != ("verify", "full")}
+
+    def named(self) -> list[str]:
+        """The options as one types them."""
+        return [word for option in self.by_name().items() for word in option]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +112,12 @@ class Ledger:
         self.path = folder / NAME
         if not self.path.is_file():
             raise JobError(f"{folder} is no store: it has no {NAME}")
-        self.base = sqlite3.connect(self.path, isolation_level=None, timeout=5)
+        self.base = sqlite3.connect(self.path, isolation_level=None, timeout=1)
         try:
             self.base.execute("pragma locking_mode = exclusive")
-            with self.transaction():
-                layout = self.about("layout", str)
+            self.base.execute("begin exclusive")
+            layout = self.about("layout", str)
+            self.base.execute("commit")
         except sqlite3.OperationalError as wrong:
             self.close()
             if "locked" in str(wrong):
@@ -130,31 +135,33 @@ class Ledger:
         """Write a new ledger. It appears under its name when all of it is written."""
         making = folder / f".{NAME}.part"
         making.unlink(missing_ok=True)
-        base = sqlite3.connect(making, isolation_level=None)
-        base.executescript("begin;" + _TABLES)
         about = {"layout": LAYOUT, "options": options, "rules": rules()}
-        base.executemany("insert into about values (?, ?)", [(key, text(value)) for key, value in about.items()])
         entries = [(file.name, text(file), "waiting", "") for file in files]
         entries += [(one.name, text(File(one.path, one.name, 0, 0)), "unusable", one.why) for one in unusable]
         rows = [(number, *entry) for number, entry in enumerate(sorted(entries))]
-        base.executemany("insert into files (number, name, file, state, why) values (?, ?, ?, ?, ?)", rows)
-        base.execute("commit")
-        base.close()
+        try:
+            with closing(sqlite3.connect(making, isolation_level=None)) as base:
+                base.executescript("begin;" + _TABLES)
+                base.executemany(
+                    "insert into about values (?, ?)", [(key, text(value)) for key, value in about.items()]
+                )
+                base.executemany("insert into files (number, name, file, state, why) values (?, ?, ?, ?, ?)", rows)
+                base.execute("commit")
+        except sqlite3.Error as wrong:
+            making.unlink(missing_ok=True)
+            raise unwritable(making, wrong) from wrong
         making.replace(folder / NAME)
         return cls(folder)
 
     def close(self) -> None:
         self.base.close()
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        self.base.execute("begin exclusive")
+    def write(self, statement: str, *values: object) -> None:
+        """Change the ledger, all of it or nothing. Raises OSError where the disk takes no more."""
         try:
-            yield
-        except BaseException:
-            self.base.execute("rollback")
-            raise
-        self.base.execute("commit")
+            self.base.execute(statement, values)
+        except sqlite3.Error as wrong:
+            raise unwritable(self.path, wrong) from wrong
 
     # ------------------------------------------------------------ what it says
 
@@ -191,41 +198,44 @@ class Ledger:
     # ------------------------------------------------------------ what it is told
 
     def add_piece(self, number: int, piece: int, begin: int, end: int, done: Done) -> None:
-        row = (number, piece, begin, end, text(done))
-        self.base.execute("insert or replace into pieces values (?, ?, ?, ?, ?)", row)
+        values = (number, piece, begin, end, text(done))
+        self.write("insert or replace into pieces values (?, ?, ?, ?, ?)", *values)
 
     def forget_piece(self, number: int, piece: int) -> None:
-        self.base.execute("delete from pieces where file = ? and number = ?", (number, piece))
+        self.write("delete from pieces where file = ? and number = ?", number, piece)
 
     def set_file(self, number: int, file: File) -> None:
-        self.base.execute("update files set file = ? where number = ?", (text(file), number))
+        self.write("update files set file = ? where number = ?", text(file), number)
 
     def set_waiting(self, number: int) -> None:
-        self.base.execute("update files set state = 'waiting', why = '' where number = ?", (number,))
+        self.write("update files set state = 'waiting', why = '' where number = ?", number)
 
     def set_placing(self, number: int, counts: Counts, files: Files) -> None:
         """The files of a source are whole, and wait under other names."""
-        row = (text(counts), text(files), number)
-        self.base.execute("update files set state = 'placing', counts = ?, files = ?, why = '' where number = ?", row)
+        statement = "update files set state = 'placing', counts = ?, files = ?, why = '' where number = ?"
+        self.write(statement, text(counts), text(files), number)
 
     def set_placed(self, number: int) -> None:
-        self.base.execute("update files set state = 'placed' where number = ?", (number,))
+        self.write("update files set state = 'placed' where number = ?", number)
 
     def set_counted(self, number: int, counted: int) -> None:
-        self.base.execute("update files set counted = ? where number = ?", (counted, number))
+        self.write("update files set counted = ? where number = ?", counted, number)
 
     def set_unusable(self, number: int, why: str) -> None:
-        self.base.execute("update files set state = 'unusable', why = ? where number = ?", (why, number))
+        self.write("update files set state = 'unusable', why = ? where number = ?", why, number)
 
     def begin_again(self, number: int) -> None:
         """Nothing of a file is done."""
-        with self.transaction():
-            self.base.execute("delete from pieces where file = ?", (number,))
-            again = "update files set state = 'waiting', counts = null, files = null, counted = null, why = ''"
-            self.base.execute(f"{again} where number = ?", (number,))
+        again = "update files set state = 'waiting', counts = null, files = null, counted = null, why = ''"
+        self.write(f"{again} where number = ?", number)
+        self.write("delete from pieces where file = ?", number)
 
     def add_retry(self, retry: Retry) -> None:
-        self.base.execute("insert into retries (retry) values (?)", (text(retry),))
+        self.write("insert into retries (retry) values (?)", text(retry))
+
+
+def unwritable(path: Path, wrong: sqlite3.Error) -> OSError:
+    return OSError(None, str(wrong), str(path))
 
 
 def text(value: Any) -> str:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from turncodec.migrate import JobError
 from turncodec.migrate.run import with_place_moved, with_record_moved
 from turncodec.store.ledger import Entry, Ledger, Options, rules
-from turncodec.store.parts import Part, Written, flush_folder, is_as_written, new_folder
+from turncodec.store.parts import Part, Written, flush_folder, is_as_written, lines_of, new_folder
 from turncodec.store.pieces import BLOCK, SourceFault, cut, digest_of
 from turncodec.store.pool import Task, each
 from turncodec.store.progress import Progress
@@ -89,7 +89,7 @@ def open_store(folder: Path) -> Store:
 
 def refuse_other_options(ledger: Ledger, options: Options) -> None:
     if ledger.options != options:
-        was, now = ledger.options.named(), options.named()
+        was, now = ledger.options.by_name(), options.by_name()
         told = [
             f"{name} was {was.get(name, 'not given')}, and is {now.get(name, 'not given')}"
             for name in sorted({*was, *now})
@@ -333,12 +333,6 @@ def copy(path: Path, written: Written | None, to: Part) -> None:
         with path.open("rb", buffering=0) as file:
             while block := file.read(BLOCK):
                 to.write(block)
-
-
-def lines_of(path: Path, written: Written | None) -> Iterator[bytes]:
-    if written is not None:
-        with path.open("rb") as file:
-            yield from file
 
 
 def remove(folder: Path) -> None:

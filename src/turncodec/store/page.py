@@ -10,8 +10,9 @@ from turncodec.store.progress import span
 from turncodec.store.report import CodeReport, Example, FileReport, Line, Report
 from turncodec.store.work import Counts
 
-MOST_FILES = 100
+MOST_FILES = 25
 """So many files are shown one by one, those with the most refused records first."""
+MOST_DIGESTS = 1000
 
 STYLE = """
 :root { color-scheme: light dark; --ok: #2f7d4f; --as: #7a8794; --no: #c2452d; --line: #8884; --mark: #ffb30044; }
@@ -191,12 +192,12 @@ def details(report: Report) -> Iterator[str]:
         yield f"<details><summary>{counted(len(report.left_aside), 'file')} left aside, by their names</summary>"
         yield f"<p>{escape(', '.join(report.left_aside[:1000]))}</p></details>"
     yield "<details><summary>Digests (SHA-256)</summary>"
-    for file in report.files[:MOST_FILES]:
+    for file in report.files[:MOST_DIGESTS]:
         digests = {"records": file.records_digest, "remainders": file.remainders_digest, "refused": file.refused_digest}
         told = "".join(f"{name} {digest}\n" for name, digest in digests.items() if digest)
         yield f"<p>{escape(file.name)}, {size(file.bytes)}</p><pre>{escape(told)}</pre>"
-    if len(report.files) > MOST_FILES:
-        yield f"<p>{len(report.files) - MOST_FILES:,} more are in report.json</p>"
+    if len(report.files) > MOST_DIGESTS:
+        yield f"<p>{len(report.files) - MOST_DIGESTS:,} more are in report.json</p>"
     yield "</details>"
 
 

@@ -83,6 +83,13 @@ def is_as_written(path: Path, written: Written | None) -> bool:
     return path.is_file() and path.stat().st_size == written.size and digest_of(path) == written.digest
 
 
+def lines_of(path: Path, written: Written | None) -> Iterator[bytes]:
+    """The lines of a file; none where nothing was written."""
+    if written is not None:
+        with path.open("rb") as file:
+            yield from file
+
+
 @contextlib.contextmanager
 def in_the_making(*parts: Part) -> Iterator[None]:
     """Around the writing of parts: they leave nothing behind where it fails."""

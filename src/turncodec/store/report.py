@@ -226,22 +226,24 @@ def before(data: bytes, refusal: Refusal) -> list[Line]:
     return cut + lines[begin:end] + ([Line("...")] if end < len(lines) else [])
 
 
-def lines_of(value: Any, place: tuple[str | int, ...] | None, key: str = "", depth: int = 0) -> Iterator[Line]:
+def lines_of(
+    value: Any, place: tuple[str | int, ...] | None, key: str = "", depth: int = 0, end: str = ""
+) -> Iterator[Line]:
     """A value as indented JSON. `place` is the path from here to what is marked; None where that is elsewhere."""
     is_here = place == ()
     indent = "  " * depth
     if isinstance(value, dict | list) and value:
         opening, closing = "{}" if isinstance(value, dict) else "[]"
-        yield Line(f"{indent}{key}{opening}", is_here)
-        entries = value.items() if isinstance(value, dict) else enumerate(value)
-        for step, inner in entries:
-            leads_on = bool(place) and str(place[0]) == str(step) if place else False
+        yield Line(shown(f"{indent}{key}{opening}"), is_here)
+        entries = list(value.items() if isinstance(value, dict) else enumerate(value))
+        for n, (step, inner) in enumerate(entries, 1):
+            leads_on = place is not None and len(place) > 0 and str(place[0]) == str(step)
             name = f"{json.dumps(step, ensure_ascii=False)}: " if isinstance(value, dict) else ""
             rest = () if is_here else place[1:] if place and leads_on else None
-            yield from lines_of(inner, rest, name, depth + 1)
-        yield Line(indent + closing, is_here)
+            yield from lines_of(inner, rest, name, depth + 1, "," if n < len(entries) else "")
+        yield Line(indent + closing + end, is_here)
     else:
-        text = shown(indent + key + encode(value).decode())
+        text = shown(indent + key + encode(value).decode() + end)
         yield Line(text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}...", is_here)
 
 

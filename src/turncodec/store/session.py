@@ -38,9 +38,10 @@ def migrate(
     workers: int | None,
     is_resumed: bool,
     log_json: bool,
-    command: str,
 ) -> int:
-    """Begin a store, or go on with it. `command` is how one goes on with it."""
+    """Begin a store, or go on with it."""
+    given = (*options.named(), "--out", str(out), *(["-j", str(workers)] if workers else []))
+    command = words.command("migrate", *sources, *given, "--resume")
     store, found = (migration.resume if is_resumed else migration.begin)(sources, out, options)
     with closing(store.ledger):
         entries = store.ledger.entries()

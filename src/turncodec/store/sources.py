@@ -78,6 +78,8 @@ def names_of(sources: Sequence[str], out: Path | None) -> tuple[dict[str, str], 
     sides: dict[str, str] = {}
     aside: list[str] = []
     for source in sources:
+        if out is not None and Path(source).is_dir():
+            refuse_inside(str(out), Path(source))
         for path, name in below(source):
             if out is not None:
                 refuse_inside(path, out)
@@ -141,9 +143,9 @@ def without_packing(name: str) -> str:
     return name
 
 
-def refuse_inside(path: str, out: Path) -> None:
-    if Path(path).resolve().is_relative_to(out.resolve()):
-        raise JobError(f"{path} lies in {out}, where the store is to be; a store does not read itself")
+def refuse_inside(path: str, folder: Path) -> None:
+    if Path(path).resolve().is_relative_to(folder.resolve()):
+        raise JobError(f"{path} lies in {folder}; a store does not read itself, name a folder elsewhere")
 
 
 def look_at(path: str, name: str, settings: Settings) -> File:
