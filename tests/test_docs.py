@@ -31,6 +31,7 @@ from turncodec.mapping.parameters import PARAMETERS
 from turncodec.refusals import CODES, Refusal
 from turncodec.remainder import Remainder
 from turncodec.store.report import Report
+from turncodec.tables.report import TableReport
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -125,6 +126,7 @@ GENERATED = {
     "specs/schemas/refusal.json": lambda: schema(Refusal, "Refusal"),
     "specs/schemas/remainder.json": lambda: schema(Remainder, "Remainder"),
     "specs/schemas/report.json": lambda: schema(Report, "Report"),
+    "specs/schemas/table-report.json": lambda: schema(TableReport, "Report on a table"),
 }
 
 

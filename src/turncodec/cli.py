@@ -573,10 +573,7 @@ def migrate_table(
         ctx.exit(REFUSED if made.tally.refused else 0)
     if out is None:
         raise click.UsageError("say where the ledger and the report are to be: --out FOLDER; or look first: --dry-run")
-    allowed = ",".join(sorted(allow))
-    given = options_again(ctx, out=out, allow=allowed or None, resume=True, batch=None if batch == 500 else batch)
-    again = report_command("migrate-table", shown(database), table, *given)
-    ctx.exit(session.migrate(database, asked, out, batch, resume, log_json, again))
+    ctx.exit(session.migrate(database, asked, out, batch, resume, log_json))
 
 
 DATABASE = click.option(

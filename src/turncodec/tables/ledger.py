@@ -48,8 +48,8 @@ class Asked:
     def restored(self) -> str:
         return f"{self.into}_restored"
 
-    def named(self) -> dict[str, str]:
-        """What was asked for, as one types it."""
+    def by_name(self) -> dict[str, str]:
+        """What was asked for, by the names of arguments and options."""
         own = {
             "DATABASE": self.database,
             "TABLE": self.table,
@@ -57,11 +57,22 @@ class Asked:
             "--column": self.column,
             "--group": self.group,
             "--order": self.order,
-            "--into": self.into,
+            "--into": "" if self.into == f"{self.table}_{self.options.to}" else self.into,
             "--into-column": self.into_column,
-            "--in-place": "given" if self.in_place else "",
+            "--in-place": "yes" if self.in_place else "",
         }
-        return {name: said for name, said in own.items() if said} | self.options.named()
+        others = self.options.by_name()
+        if self.group:
+            del others["--kind"]  # it says no more than --group does
+        return {name: said for name, said in own.items() if said} | others
+
+    def words(self) -> list[str]:
+        """What was asked for, as one types it."""
+        words: list[str] = []
+        for name, said in self.by_name().items():
+            words += [] if name.isupper() else [name]
+            words += [] if name == "--in-place" else [said]
+        return words
 
 
 class Ledger:

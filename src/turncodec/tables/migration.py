@@ -80,7 +80,7 @@ def opened(folder: Path, base: Database, asked: Asked, ledger: Ledger, page: int
 def refuse_other(ledger: Ledger, asked: Asked) -> None:
     """Raise `JobError` where something else is asked for than when a migration was begun."""
     if ledger.asked != asked:
-        was, now = ledger.asked.named(), asked.named()
+        was, now = ledger.asked.by_name(), asked.by_name()
         told = [
             f"{name} was {was.get(name, 'not given')}, and is {now.get(name, 'not given')}"
             for name in sorted({*was, *now})

@@ -32,8 +32,12 @@ class PostgreSQL:
     def __init__(self, where: str) -> None:
         self.where, self.hidden = shown(where), secrets(where)
         self.psycopg = driver()
-        with self.in_words():
+        try:
             self.base = self.psycopg.connect(where, autocommit=True, client_encoding="UTF8")
+        except self.psycopg.Error as wrong:
+            said = without(str(wrong), self.hidden)
+            hint = "; PGPASSWORD or ~/.pgpass gives a password" if "password" in said else ""
+            raise DatabaseFault(f"{self.where}: {said}{hint}") from None
 
     @contextmanager
     def in_words(self) -> Iterator[None]:

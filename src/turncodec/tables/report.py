@@ -196,7 +196,7 @@ def summary(report: TableReport) -> Iterator[str]:
 
 def details(report: TableReport) -> Iterator[str]:
     yield "<h2>How it was done</h2>"
-    told = ", ".join(f"{name} {said}" for name, said in report.asked.named().items())
+    told = ", ".join(f"{name} {said}" for name, said in report.asked.by_name().items())
     yield f"<p>{escape(told)}; Python {escape(report.python)}</p>"
     for retry in report.retries:
         allow = ", ".join(retry.allow) or "nothing more"

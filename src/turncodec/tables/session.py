@@ -73,8 +73,9 @@ def look(where: str, asked: Asked) -> Plan:
         return plan(base, asked)
 
 
-def migrate(where: str, asked: Asked, folder: Path, page: int, is_resumed: bool, log_json: bool, command: str) -> int:
-    """Begin a migration, or go on with it. `command` is how one goes on with it."""
+def migrate(where: str, asked: Asked, folder: Path, page: int, is_resumed: bool, log_json: bool) -> int:
+    """Begin a migration, or go on with it."""
+    command = words.command("migrate-table", *asked.words(), "--out", str(folder), "--resume")
     if is_resumed:
         ledger = Ledger(folder)
         try:
