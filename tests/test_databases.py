@@ -20,11 +20,14 @@ from pathlib import Path
 from typing import Any
 
 import databases
+import pages
 import pytest
 import stores
+from click.testing import CliRunner
 from databases import PASSWORD, Base, Server, fill, fill_sessions, lost, transcripts, turncodec, words, writer
 
 from turncodec import Refused, to_responses
+from turncodec.cli import cli
 from turncodec.edge import decode
 from turncodec.equality import same
 from turncodec.tables import migration, session
@@ -309,6 +312,7 @@ def test_written_between(base: Base, place: str) -> None:
     done.layout.write(changes)
     account = migration.account(done, lambda _: None)
     done.close()
+    done.base.close()
 
     assert [row[0] for row in base.texts("chats", "messages", order="id")][2:4] == [new, new]
     assert (account.counts.translated, account.counts.changed_meanwhile) == (7, 4)  # two were on no page yet
@@ -361,12 +365,18 @@ def item(text: str) -> dict[str, str]:
 
 @every_place
 def test_beside_a_live_application(base: Base, place: str, tmp_path: Path) -> None:
-    """An application goes on writing: nothing of it is overwritten, everything is accounted for; and when it rests,
-    all is across."""
+    """An application goes on writing, and turncodec is killed once in the middle: nothing is overwritten, everything is
+    accounted for; and when the application rests, all is across."""
     fill(base, transcripts(ROWS))
+    given = ("migrate-table", base.where, "chats", "--to", "responses", "--column", "messages", "--out", "out")
     began = time.monotonic()
     with writer(base, ROWS, tmp_path) as log:
-        migrate(base, *PLACES[place], "--batch", "100")
+        command = words(*given, *PLACES[place], "--batch", "100", before=SLOWER if ROWS < 10_000 else "")
+        with subprocess.Popen(command, stdout=-1, stderr=-1) as process:
+            wait_for(base, ROWS // 4)
+            process.kill()
+        assert process.returncode == -signal.SIGKILL
+        migrate(base, *PLACES[place], "--batch", "100", "--resume")
         seconds = time.monotonic() - began
     written = len(log.read_text().splitlines())
     first = report()["totals"]
@@ -399,33 +409,66 @@ def name_of(base: Base) -> str:
 # ---------------------------------------------------------------- killed
 
 
+STEPS = """
+import os, signal
+from turncodec.tables import ledger, {room}
+left = {step}
+def counted(do):
+    def step(*given):
+        global left
+        left -= 1
+        if left == 0 and {step} % 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = do(*given)
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+    return step
+for name in ("rows", "each"):
+    setattr({room}.{kind}, name, counted(getattr({room}.{kind}, name)))
+ledger.text = counted(ledger.text)
+"""
+"""Killed before or after a statement of the database, or a word in the ledger."""
+
+
 @every_place
 def test_killed_at_any_moment(base: Base, place: str) -> None:
-    """Killed and gone on with, a migration is what it would have been."""
-    number = 300
+    """Killed and gone on with, a migration is what it would have been: at statements, and at moments of the clock."""
+    number = 150
     fill(base, transcripts(number))
     original = base.everything()
-    command = ("migrate-table", base.where, "chats", "--to", "responses", "--column", "messages", "--batch", "7")
-    migrate(base, "--batch", "7", *PLACES[place], out="calm")
+    options = ("--batch", "7", *PLACES[place])
+    migrate(base, *options, out="calm")
     calm, told = base.everything(), without_timings("calm")
     dice = random.Random(f"{place} {base.is_server}")
     for attempt in range(KILLS):
         put_back(base, original)
-        out, killed = f"out{attempt}", 0
-        for _ in range(3):
-            resumed = ("--resume",) if Path(out, "table.sqlite").exists() else ()
-            given = words(*command, *PLACES[place], "--out", out, *resumed, before=SLOWER)
-            process = subprocess.Popen(given, stdout=-1, stderr=-1)
-            with process:
-                time.sleep(dice.uniform(0.25, 1.2))
-                process.send_signal(signal.SIGKILL)
-            killed += process.returncode == -signal.SIGKILL
-        assert killed
-        resumed = ("--resume",) if Path(out, "table.sqlite").exists() else ()
-        migrate(base, "--batch", "7", *PLACES[place], *resumed, out=out)
+        out = f"out{attempt}"
+        for steps in (25, 60, 150):
+            step = dice.randrange(1, steps)
+            kind, room = ("PostgreSQL", "postgresql") if base.is_server else ("SQLite", "sqlite")
+            killed_by(base, out, options, STEPS.format(step=step, kind=kind, room=room))
+        killed_by(base, out, options, SLOWER, dice.uniform(0.3, 1.2))
+        migrate(base, *options, *resumed(out), out=out)
 
         assert base.everything() == calm
         assert without_timings(out) == told
+
+
+def killed_by(base: Base, out: str, options: tuple[str, ...], before: str, seconds: float = 60) -> None:
+    """Run the command until it is killed, by itself or after some time."""
+    given = ("migrate-table", base.where, "chats", "--to", "responses", "--column", "messages", "--out", out)
+    process = subprocess.Popen(words(*given, *options, *resumed(out), before=before), stdout=-1, stderr=-1)
+    try:
+        said = process.communicate(timeout=seconds)[1]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        said = process.communicate()[1]
+    assert process.returncode in (-signal.SIGKILL, 1), said
+
+
+def resumed(out: str) -> tuple[str, ...]:
+    return ("--resume",) if Path(out, "table.sqlite").exists() else ()
 
 
 def put_back(base: Base, original: dict[str, list[tuple[Any, ...]]]) -> None:
@@ -647,10 +690,10 @@ def test_misuse(base: Base) -> None:
     base.rows("create table other (x integer)")
     before = base.everything()
     for wrong, (given, said) in WRONG.items():
-        done = turncodec("migrate-table", base.where, *given, "--to", "responses", "--out", "out")
+        done = CliRunner().invoke(cli, ["migrate-table", base.where, *given, "--to", "responses", "--out", "out"])
 
-        assert done.returncode == 2, wrong
-        assert said in " ".join(done.stderr.split()), wrong
+        assert done.exit_code == 2, wrong
+        assert said in " ".join(done.output.split()), wrong
         assert base.everything() == before, wrong
         assert not Path("out").exists(), wrong
 
@@ -796,3 +839,13 @@ def test_names() -> None:
     assert quoted_table('a"b.c.d') == '"a""b"."c.d"'
     with pytest.raises(DatabaseFault, match="no name"):
         quoted_table("a.")
+
+
+# ---------------------------------------------------------------- the pages
+
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+
+
+def test_page_of_sqlite(tmp_path: Path) -> None:
+    pages.compare(DOCS / "sqlite.md", tmp_path, pages.environment(tmp_path))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from turncodec.migrate import JobError
 
@@ -105,10 +105,9 @@ def shown(where: str) -> str:
         return where
     parts = urlsplit(where)
     user, at, host = parts.netloc.rpartition("@")
-    query = [(key, value) for key, value in parse_qsl(parts.query) if key not in SECRETS]
-    return urlunsplit(
-        parts._replace(netloc=user.partition(":")[0] + at + host, query=urlencode(query, quote_via=quote))
-    )
+    query = urlencode([one for one in parse_qsl(parts.query) if one[0] not in SECRETS], quote_via=quote)
+    named = f"{parts.scheme}://{user.partition(':')[0]}{at}{host}{parts.path}"
+    return f"{named}?{query}" if query else named
 
 
 def secrets(where: str) -> list[str]:

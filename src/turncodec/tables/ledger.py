@@ -75,6 +75,11 @@ class Asked:
         return words
 
 
+def is_unborn(path: Path) -> bool:
+    """Whether a file is what is left of a ledger that was killed before it was one."""
+    return path.name.startswith(f".{NAME}.part")
+
+
 class Ledger:
     """The ledger of one migration."""
 
@@ -102,7 +107,9 @@ class Ledger:
     def create(cls, folder: Path, asked: Asked) -> Ledger:
         """Write a new ledger. It appears under its name when all of it is written."""
         making = folder / f".{NAME}.part"
-        making.unlink(missing_ok=True)
+        for left in folder.iterdir():
+            if is_unborn(left):
+                left.unlink()
         base = sqlite3.connect(making, isolation_level=None)
         base.executescript(
             "begin; create table about (key text primary key, value text not null);"

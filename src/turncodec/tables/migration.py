@@ -26,7 +26,7 @@ from turncodec.store.proof import FAULT
 from turncodec.store.work import How
 from turncodec.tables.cells import Cells
 from turncodec.tables.database import Database
-from turncodec.tables.ledger import Asked, Ledger
+from turncodec.tables.ledger import Asked, Ledger, is_unborn
 from turncodec.tables.proof import unlike
 from turncodec.tables.rows import Layout, Row, change_of, digest, is_done, is_untouched, pages, refusals_of
 from turncodec.tables.threads import Threads
@@ -51,8 +51,8 @@ class Migration:
     page: int = PAGE
 
     def close(self) -> None:
+        """Let the ledger go; the connection belongs to whoever opened it."""
         self.ledger.close()
-        self.base.close()
 
     def how(self) -> How:
         return self.asked.options.how(self.ledger.allowed())
@@ -64,7 +64,7 @@ def layout_of(base: Database, asked: Asked) -> Layout:
 
 def begin(folder: Path, base: Database, asked: Asked, page: int) -> Migration:
     """A new migration. Nothing is written before all is seen to be fit. Raises `JobError`."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and (not folder.is_dir() or any(not is_unborn(path) for path in folder.iterdir())):
         raise JobError(f"{folder} is not empty; name a new folder, or give --resume to go on with what was begun there")
     layout = layout_of(base, asked)
     layout.refuse_unfit()
@@ -72,9 +72,15 @@ def begin(folder: Path, base: Database, asked: Asked, page: int) -> Migration:
     return Migration(folder, Ledger.create(folder, asked), base, layout, asked, page)
 
 
-def opened(folder: Path, base: Database, asked: Asked, ledger: Ledger, page: int = PAGE) -> Migration:
-    """A migration that was begun, in the database where it was begun."""
-    return Migration(folder, ledger, base, layout_of(base, asked), asked, page)
+def opened(folder: Path, base: Database, page: int = PAGE) -> Migration:
+    """A migration that was begun, in the database where it was begun. Raises `JobError`."""
+    ledger = Ledger(folder)
+    try:
+        asked = ledger.asked
+        return Migration(folder, ledger, base, layout_of(base, asked), asked, page)
+    except BaseException:
+        ledger.close()
+        raise
 
 
 def refuse_other(ledger: Ledger, asked: Asked) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TextIO
 
@@ -15,7 +15,7 @@ from turncodec.store.ledger import Options
 from turncodec.store.progress import Log, Progress
 from turncodec.store.session import DONE, FAULT, INTERRUPTED, REFUSED, STOPPED, options
 from turncodec.tables import migration, report
-from turncodec.tables.database import DatabaseFault, opened, shown
+from turncodec.tables.database import Database, DatabaseFault, opened, shown
 from turncodec.tables.ledger import Asked, Ledger
 from turncodec.tables.migration import Migration
 from turncodec.tables.plan import Plan, plan
@@ -76,20 +76,23 @@ def look(where: str, asked: Asked) -> Plan:
 def migrate(where: str, asked: Asked, folder: Path, page: int, is_resumed: bool, log_json: bool) -> int:
     """Begin a migration, or go on with it."""
     command = words.command("migrate-table", *asked.words(), "--out", str(folder), "--resume")
-    if is_resumed:
-        ledger = Ledger(folder)
-        try:
-            migration.refuse_other(ledger, asked)
-            done = migration.opened(folder, opened(where), asked, ledger, page)
-        except BaseException:
-            ledger.close()
-            raise
-    else:
-        done = migration.begin(folder, opened(where), asked, page)
     progress = progress_of(log_json)
-    with closing(done):
+    with closing(opened(where)) as base, closing(begun(base, asked, folder, page, is_resumed)) as done:
         progress.tell("begun", transcripts=done.layout.count())
         return guarded(progress, command, lambda: translated(done, progress, command))
+
+
+def begun(base: Database, asked: Asked, folder: Path, page: int, is_resumed: bool) -> Migration:
+    """A migration, as it is asked for. Raises `JobError`."""
+    if not is_resumed:
+        return migration.begin(folder, base, asked, page)
+    done = migration.opened(folder, base, page)
+    try:
+        migration.refuse_other(done.ledger, asked)
+    except BaseException:
+        done.close()
+        raise
+    return done
 
 
 def translated(done: Migration, progress: Progress, command: str) -> int:
@@ -101,7 +104,7 @@ def retry(folder: Path, where: str | None, allow: frozenset[str], log_json: bool
     """The refused transcripts once more."""
     command = words.command("retry", str(folder), *(["--allow", ",".join(sorted(allow))] if allow else []))
     progress = progress_of(log_json)
-    with closing(again(folder, where)) as done:
+    with again(folder, where) as done:
         return guarded(progress, command, lambda: tried(done, allow, progress, command))
 
 
@@ -115,7 +118,7 @@ def restore(folder: Path, where: str | None) -> int:
     """The transcripts as they were, in the database."""
     command = words.command("restore", str(folder))
     progress = progress_of(False)
-    with closing(again(folder, where)) as done:
+    with again(folder, where) as done:
         return guarded(progress, command, lambda: restored(done, progress))
 
 
@@ -133,15 +136,13 @@ def restored(done: Migration, progress: Progress) -> int:
     return REFUSED if made.refused or made.changed_meanwhile else DONE
 
 
-def again(folder: Path, where: str | None) -> Migration:
+@contextmanager
+def again(folder: Path, where: str | None) -> Iterator[Migration]:
     """A migration that was begun. `where` is its database, if that is elsewhere now, or needs a password."""
-    ledger = Ledger(folder)
-    try:
-        asked = ledger.asked
-        return migration.opened(folder, opened(where or asked.database), asked, ledger)
-    except BaseException:
-        ledger.close()
-        raise
+    with closing(Ledger(folder)) as ledger:
+        place = where or ledger.asked.database
+    with closing(opened(place)) as base, closing(migration.opened(folder, base)) as done:
+        yield done
 
 
 # ---------------------------------------------------------------- while it goes on, and the end

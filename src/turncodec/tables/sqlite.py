@@ -33,7 +33,11 @@ class SQLite:
             raise DatabaseFault(f"{where}: there is no such file; name a file of SQLite, or a URL: postgresql://...")
         with self.in_words():
             self.base = sqlite3.connect(where, timeout=PATIENCE, isolation_level=None)
-            self.base.execute("select count(*) from sqlite_master")
+        try:
+            self.rows("select count(*) from sqlite_master")
+        except DatabaseFault:
+            self.close()
+            raise
 
     @contextmanager
     def in_words(self) -> Iterator[None]:
