@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
+import pty
 import signal
 import sqlite3
 import subprocess
@@ -20,7 +22,7 @@ from stores import ITEMS, NEVER, PLAIN, REASONS, REMAINS, contents, is_equal, le
 from turncodec.cli import cli
 from turncodec.migrate.outcomes import Settings, Stopped, Translated
 from turncodec.migrate.run import with_place_moved, with_record_moved
-from turncodec.store import pieces, proof, sources
+from turncodec.store import pieces, pool, progress, proof, sources
 from turncodec.store.pieces import Piece
 
 
@@ -154,6 +156,17 @@ class TestMigrate:
     def test_a_store_does_not_read_itself(self) -> None:
         write("in/a.jsonl", PLAIN)
         assert "does not read itself" in run("migrate", "in", "--to", "responses", "--out", "in/new").stderr
+
+    def test_a_name_that_is_no_text(self) -> None:
+        """It is told in a way that can be written, and the others go on."""
+        write("in/a.jsonl", PLAIN)
+        for name in (b"in/\xff.jsonl", b"in/\xff.txt"):
+            Path(os.fsdecode(name)).write_bytes(b"{}\n")
+        done = run("migrate", "in", "--to", "responses", "--out", "out")
+        assert done.exit_code == 2
+        assert "rename it" in done.stderr
+        assert report()["left_aside"] == ["in/\\xff.txt"]
+        assert run("migrate", "in", "--to", "responses", "--dry-run").exit_code == 0
 
     def test_a_file_that_cannot_be_read(self) -> None:
         """It is named and set aside, the others go on, and another try takes it up."""
@@ -463,3 +476,48 @@ class TestPlan:
         Path("session.jsonl").write_text(stores.SESSION)
         done = run("migrate", "session.jsonl", "--to", "chat", "--kind", "codex-rollout", "--dry-run")
         assert done.exit_code == 0, done.output
+
+
+class TestProgress:
+    def test_on_a_terminal(self) -> None:
+        """A line that is written anew, and gone at the end; what is said stands below it."""
+        write("in.jsonl", *[PLAIN] * 60)
+        words = stores.words("migrate", "in.jsonl", "--to", "responses", "--out", "out", "-j", "2", before=SLOW)
+        ours, theirs = pty.openpty()
+        with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+            os.close(theirs)
+            told = b""
+            with contextlib.suppress(OSError):  # how the end of a terminal shows on Linux
+                while more := os.read(ours, 4096):
+                    told += more
+        os.close(ours)
+
+        assert process.returncode == 0
+        line, end = told.split(b"\r"), told.decode().rpartition("\r ")[2]
+        bars = [part for part in line if b"records" in part and b" of " in part and b"/s" in part]
+        assert bars, told
+        assert b"0 refused" in bars[0]
+        assert b"left" in bars[-1]
+        assert "60 read = 60 translated + 0 refused + 0 passed through" in end
+
+    def test_spans(self) -> None:
+        assert [progress.span(seconds) for seconds in (0.4, 59, 61, 7260)] == [
+            "0 s",
+            "59 s",
+            "1 min 01 s",
+            "2 h 01 min",
+        ]
+
+
+class TestOthersAtWork:
+    def test_a_worker_of_a_killed_run_is_waited_for(self, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Nothing is begun before it has ended; where it does not, that is said."""
+        monkeypatch.setattr(pool, "PATIENCE", 0.3)
+        lock = store / "parts" / "lock"
+        lock.parent.mkdir()
+        held = pool.hold(lock)
+        assert held is not None
+        assert "still at work" in run("retry", store).stderr
+        held.close()
+        assert run("retry", store).exit_code == 1
+        assert left_over(store) == []

@@ -140,12 +140,13 @@ def test_a_retry_that_is_killed() -> None:
 def test_at_once_after_a_kill() -> None:
     """A run that goes on in the moment after a kill is not disturbed by what the killed one has left at work."""
     command = stores.words("migrate", "in", "--to", "responses", "--out", "out", "-j", "2", before=SLOWER)
-    for seconds in (0.5, 0.6):
-        with subprocess.Popen(
-            [*command, *(["--resume"] if Path("out/ledger.sqlite").exists() else [])], stderr=-3
-        ) as run:
+    for seconds in (0.1, 0.3):
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as run:
+            while not Path("out/ledger.sqlite").exists():
+                time.sleep(0.01)
             time.sleep(seconds)
             run.kill()
         migrate("in", Path("out"), "--resume")
         assert contents(Path("out")) == contents(Path("undisturbed"))
+        assert left_over(Path("out")) == []
         stores.remove(Path("out"))

@@ -153,7 +153,7 @@ def known_start(head: bytes, name: str) -> bool:
     nothing that can be read here."""
     foreign = next((what for magic, what in FOREIGN.items() if head.startswith(magic)), None)
     if foreign:
-        raise JobError(f"{name} is {foreign}; unpack it first")
+        raise JobError(f"{name} is {foreign}; unpack it first, or give it to turncodec migrate")
     if encoding := other_encoding(head):
         raise JobError(f"{name} is {encoding}; convert it first: iconv -f {encoding} -t UTF-8")
     return head.startswith(BOM)

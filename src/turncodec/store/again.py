@@ -97,10 +97,10 @@ def retry(store: Store, allow: frozenset[str], workers: int, progress: Progress)
             new_folder(folder)
             crew.append(RetryFile(entry.number, entry.file, store.paths(entry.file), folder, how))
     try:
-        for task, result, wrong in each(crew, workers, progress.tick):
+        for task, result, wrong in each(crew, workers, progress.tick, store.lock):
             assert isinstance(task, RetryFile)
             if wrong is not None:
-                raise wrong
+                raise halted(wrong)
             settle(store, entries[task.number], *result)
     except (OSError, JobError) as wrong:
         raise halted(wrong) from wrong
@@ -164,7 +164,7 @@ def restore_all(store: Store, out: Path, workers: int, progress: Progress) -> Co
     try:
         for _, result, wrong in each(crew, workers, progress.tick):
             if wrong is not None:
-                raise wrong
+                raise halted(wrong)
             counts += result
     except (OSError, JobError) as wrong:
         raise halted(wrong) from wrong

@@ -177,10 +177,15 @@ def write(
     with in_the_making(*parts):
         made = Cells()
         tally = run(sorted_out(), made, parts[1].write, parts[2].write, watch)
-        parts[0].write(as_bytes(replaced(table.take(out), column, made.values), codec))
+        parts[0].write(as_bytes(replaced(taken(table, out), column, made.values), codec))
         if left:
-            parts[3].write(as_bytes(table.take(left), codec))
+            parts[3].write(as_bytes(taken(table, left), codec))
         return tally, Files(*(part.commit(is_checked) for part in parts))
+
+
+def taken(table: Any, rows: list[int]) -> Any:
+    """Some rows of a table."""
+    return table.take(arrow().array(rows, arrow().int64()))
 
 
 def as_bytes(table: Any, codec: str) -> Any:
@@ -305,7 +310,7 @@ def in_old_order(paths: Paths, named: str | None) -> tuple[Any, str, str, list[r
     placed = list(restore.in_old_places(records, restore.notes(lines(paths.remainders)), kept))
     out, left = iter(range(len(table))), iter(range(len(table), sum(map(len, both))))
     order = [next(left if one.is_refused else out) for one in placed]
-    return arrow().concat_tables(both).take(order), column, codec, placed
+    return taken(arrow().concat_tables(both), order), column, codec, placed
 
 
 def column_of_store(paths: Paths, source: Any) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -154,6 +154,10 @@ class Ledger:
         return cls(folder)
 
     def close(self) -> None:
+        """Let go of the ledger. SQLite keeps its journal while it holds a file, and removes it when it lets go."""
+        with suppress(sqlite3.Error):
+            self.base.execute("pragma locking_mode = normal")
+            self.base.execute("select value from about").fetchall()
         self.base.close()
 
     def write(self, statement: str, *values: object) -> None:

@@ -19,7 +19,7 @@ from turncodec.migrate.run import with_place_moved, with_record_moved
 from turncodec.store.ledger import Entry, Ledger, Options, rules
 from turncodec.store.parts import Part, Written, flush_folder, is_as_written, lines_of, new_folder
 from turncodec.store.pieces import BLOCK, SourceFault, cut, digest_of
-from turncodec.store.pool import Task, each
+from turncodec.store.pool import Task, each, wait_for_others
 from turncodec.store.progress import Progress
 from turncodec.store.sources import File, Found, find, side_name
 from turncodec.store.work import CountRecords, Counts, Done, Files, Paths, TranslatePiece, is_cut, part_name, part_paths
@@ -38,6 +38,11 @@ class Store:
 
     folder: Path
     ledger: Ledger
+
+    @property
+    def lock(self) -> Path:
+        """The file that workers hold while they write."""
+        return self.folder / PARTS / "lock"
 
     def parts_of(self, number: int) -> Path:
         return self.folder / PARTS / f"{number:06}"
@@ -82,8 +87,13 @@ def resume(sources: Sequence[str], out: Path, options: Options) -> tuple[Store, 
 def open_store(folder: Path) -> Store:
     """The store in a folder, with what was only to be moved to its names there. Raises `JobError`."""
     store = Store(folder, Ledger(folder))
-    for entry in store.ledger.entries():
-        finish_placing(store, entry)
+    try:
+        wait_for_others(store.lock)
+        for entry in store.ledger.entries():
+            finish_placing(store, entry)
+    except BaseException:
+        store.ledger.close()
+        raise
     return store
 
 
@@ -166,6 +176,7 @@ def run(store: Store, workers: int, progress: Progress) -> None:
     entries = {entry.number: entry for entry in store.ledger.entries()}
     joinings: dict[int, Joining] = {}
     left: dict[int, int] = {}
+    new_folder(store.folder / PARTS)
     try:
         for number, entry in entries.items():
             joinings[number] = Joining(store, entry)
@@ -174,13 +185,13 @@ def run(store: Store, workers: int, progress: Progress) -> None:
             crew += waiting
             if entry.state == "waiting" and not waiting:
                 crew.append(place(store, entry, joinings.pop(number)))
-        for task, result, wrong in each(crew, workers, progress.tick):
+        for task, result, wrong in each(crew, workers, progress.tick, store.lock):
             assert isinstance(task, TranslatePiece | CountRecords)
             entry = entries[task.number]
             if isinstance(wrong, SourceFault):
                 set_aside(store, crew, entry, wrong, progress)
             elif wrong is not None:
-                raise wrong
+                raise halted(wrong)
             elif isinstance(task, CountRecords):
                 store.ledger.set_counted(task.number, result)
             else:
@@ -235,7 +246,9 @@ def halted(wrong: Exception) -> Halted:
     if isinstance(wrong, OSError):
         name = f"{wrong.filename}: " if wrong.filename else ""
         return Halted(name + (wrong.strerror or str(wrong)).lower())
-    return Halted(str(wrong))
+    if isinstance(wrong, JobError | SourceFault):
+        return Halted(str(wrong))
+    return Halted(f"a fault of turncodec, please report it: {type(wrong).__name__}: {wrong}")
 
 
 # ---------------------------------------------------------------- joined

@@ -53,6 +53,8 @@ def migrate(
         progress.tell("begun", files=len(entries), bytes=progress.total, workers=workers)
         try:
             migration.run(store, workers, progress)
+            progress.end()
+            return finish(store, progress, workers, found.left_aside, command)
         except KeyboardInterrupt:
             progress.end()
             progress.say(f"interrupted; what is done is safe. To go on:\n  {command}")
@@ -61,8 +63,6 @@ def migrate(
             progress.end()
             progress.say(f"Error: {halt}\nstopped; what is done is safe. When that is mended, go on:\n  {command}")
             return STOPPED
-        progress.end()
-        return finish(store, progress, workers, found.left_aside, command)
 
 
 def retry(folder: Path, allow: frozenset[str], workers: int | None, log_json: bool) -> int:

@@ -18,6 +18,7 @@ from turncodec.migrate import JobError
 from turncodec.migrate.outcomes import Settings
 from turncodec.migrate.packing import SUFFIXES, Packing, packing_of, unpacked, unreadable
 from turncodec.migrate.records import STDIN, look, look_at_pipe
+from turncodec.migrate.run import written
 
 Shape = Literal["lines", "array", "document", "parquet"]
 
@@ -66,7 +67,7 @@ def find(sources: Sequence[str], out: Path | None, settings: Settings) -> Found:
         try:
             files.append(look_at(path, name, settings))
         except JobError as wrong:
-            unusable.append(Unusable(path, name, str(wrong)))
+            unusable.append(Unusable(written(path), written(name), str(wrong)))
     if not files:
         raise JobError(unusable[0].why)
     return Found(files, unusable, aside)
@@ -84,7 +85,7 @@ def names_of(sources: Sequence[str], out: Path | None) -> tuple[dict[str, str], 
             if out is not None:
                 refuse_inside(path, out)
             if not is_read(name) and path != source:
-                aside.append(path)
+                aside.append(written(path))
             elif named.setdefault(name, path) != path or sides.setdefault(side_name(name), path) != path:
                 said = f"{sides.get(side_name(name))} and {path} would both be called {name} in the store"
                 raise JobError(f"{said}; name the folder above them, or migrate them into two stores")
@@ -119,11 +120,16 @@ def below(source: str) -> Iterator[tuple[str, str]]:
 
 
 def of_folder(folder: Path, base: Path) -> Iterator[tuple[str, str]]:
-    for where, folders, names in os.walk(folder):
+    for where, folders, names in os.walk(folder, onerror=unlisted):
         folders.sort()
         for name in sorted(names):
             path = Path(where, name)
             yield str(path), path.relative_to(base).as_posix()
+
+
+def unlisted(wrong: OSError) -> None:
+    """Raise `JobError` for a folder that cannot be looked into: what is in it would be left out without a word."""
+    raise JobError(f"{wrong.filename}: {(wrong.strerror or str(wrong)).lower()}") from wrong
 
 
 def fixed(pattern: Path) -> Path:
@@ -152,7 +158,7 @@ def look_at(path: str, name: str, settings: Settings) -> File:
     """What a file is. Raises `JobError` where it cannot be read."""
     try:
         if not name.isprintable():
-            raise JobError(f"{os.fsencode(path)!r}: a name that cannot be shown cannot be kept in a ledger; rename it")
+            raise JobError(f"{written(path)!r}: a name that cannot be shown cannot be kept in a ledger; rename it")
         status = Path(path).stat()
         with Path(path).open("rb") as file:
             head = file.read(4)
