@@ -108,12 +108,12 @@ class Server:
         self.run("pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def new(self) -> str:
+    def new(self, name: str | None = None) -> str:
         """A new database: its URL, with the password."""
         import psycopg
 
         self.number += 1
-        name = f"base{self.number}"
+        name = name or f"base{self.number}"
         with psycopg.connect(self.url("postgres"), autocommit=True) as base:
             base.execute(f"create database {name}")
         return self.url(name)

@@ -26,8 +26,12 @@ COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n", re.MULTILINE)
 
 
 def again(page: str, folder: Path, env: dict[str, str]) -> str:
-    """A page with what its commands print now."""
-    return BLOCK.sub(lambda block: f"```sh\n{block_again(block[1], folder, env)}```", page)
+    """A page with what its commands print now. A block without a command is only shown."""
+
+    def made(block: re.Match[str]) -> str:
+        return f"```sh\n{block_again(block[1], folder, env)}```" if block[1].startswith("$ ") else block[0]
+
+    return BLOCK.sub(made, page)
 
 
 def block_again(block: str, folder: Path, env: dict[str, str]) -> str:

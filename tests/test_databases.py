@@ -849,3 +849,10 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 def test_page_of_sqlite(tmp_path: Path) -> None:
     pages.compare(DOCS / "sqlite.md", tmp_path, pages.environment(tmp_path))
+
+
+def test_page_of_postgresql(server: Server, tmp_path: Path) -> None:
+    server.new("shop")
+    env = pages.environment(tmp_path, PGHOST="127.0.0.1", PGPORT=str(server.port), PGUSER="app", PGPASSWORD=PASSWORD)
+    env["PATH"] = f"{env['PATH']}:{server.bin}"
+    pages.compare(DOCS / "postgresql.md", tmp_path, env)
