@@ -249,6 +249,41 @@ def refuse_told(said: str) -> None:
         assert secret not in said, said
 
 
+# ---------------------------------------------------------------- the same records through a table
+
+Through = tuple[str, str | None, str | None, list[dict[str, Any]] | None]
+"""What became of a record: the word for it, what came out, the remainder, the refusals."""
+
+
+def through(where: str, given: Path, folder: Path, asked: dict[str, Any]) -> list[Through]:
+    """The records of the file `records.jsonl` in a folder, a row each, through the command: what became of each, in
+    their order. `folder` is one to work in, `asked` the options."""
+    base = Base(where)
+    fill(base, (given / "records.jsonl").read_bytes().decode().split("\n")[:-1])
+    options = [word for name, value in asked.items() for word in (f"--{name}", value)]
+    done = turncodec("migrate-table", where, "chats", "--column", "messages", *options, "--out", folder / "out")
+    assert done.returncode == 1, done.stderr
+    table = f"chats_{asked['to']}"
+    wanted = "n.state, r.messages, n.remainder, n.refusals"
+    joined = f"{table}_notes n left join {table} r on r.id = n.key order by n.key"
+    rows = base.rows(f"select {wanted} from {joined}")
+    return [(*row[:3], json.loads(row[3]) if row[3] else None) for row in rows]
+
+
+def through_sqlite(given: Path, folder: Path, asked: dict[str, Any]) -> list[Through]:
+    where = str(folder / "app.db")
+    sqlite3.connect(where).close()
+    return through(where, given, folder, asked)
+
+
+def through_postgresql(given: Path, folder: Path, asked: dict[str, Any]) -> list[Through]:
+    server = Server()
+    try:
+        return through(server.new(), given, folder, asked)
+    finally:
+        server.stop()
+
+
 # ---------------------------------------------------------------- an application at work
 
 MARK = "live"

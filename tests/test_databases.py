@@ -28,8 +28,10 @@ from databases import PASSWORD, Base, Server, fill, fill_sessions, lost, transcr
 
 from turncodec import Refused, to_responses
 from turncodec.cli import cli
-from turncodec.edge import decode
+from turncodec.edge import decode, encode
 from turncodec.equality import same
+from turncodec.migrate import outcomes
+from turncodec.refusals import CODES, allowed_codes
 from turncodec.tables import migration, session
 from turncodec.tables.database import DatabaseFault, opened, quoted_table, shown
 from turncodec.tables.proof import alike
@@ -251,6 +253,46 @@ def test_rows_with_requests(base: Base) -> None:
     assert base.rows("select messages from chats") == [(json.dumps(body),)]
 
 
+ODD = [
+    *(code.example for code in CODES.values() if code.example),
+    json.dumps({"messages": [{"role": "user", "content": "\u2028\U0001f600\u0000", "name": "ann"}], "n": 1e300}),
+    json.dumps({"input": [], "rating": 12345678901234567890123, "\u00e9": "\u2028"}, ensure_ascii=False),
+    ' [{"role": "user", "content": "\\ud800"}] ',
+    '{"messages": [], "messages": []}',
+    "NaN",
+]
+
+
+@pytest.mark.parametrize("asked", [{"to": "responses"}, {"to": "chat", "allow": "all"}], ids=lambda asked: asked["to"])
+@pytest.mark.parametrize("door", ["SQLite", "PostgreSQL"])
+def test_same_rows(door: str, asked: dict[str, Any], tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """What a table makes of a record, its remainder and its refusals are, to the byte, what comes of it alone."""
+    texts = [*transcripts(60), *ODD]
+    stores.write_lines(tmp_path / "records.jsonl", [text.encode() for text in texts])
+    alone = [row_of(outcome(text.encode(), asked)) for text in texts]
+    if door == "SQLite":
+        rows = databases.through_sqlite(tmp_path, tmp_path, asked)
+    else:
+        rows = databases.through(request.getfixturevalue("server").new(), tmp_path, tmp_path, asked)
+
+    assert rows == alone
+    assert {row[0] for row in rows} == {"translated", "passed_through", "refused"}
+
+
+def outcome(data: bytes, asked: dict[str, Any]) -> outcomes.Outcome:
+    allow = allowed_codes({"all"}) if asked.get("allow") else frozenset()
+    return outcomes.outcome(data, outcomes.Settings(asked["to"], None, allow))
+
+
+def row_of(made: outcomes.Outcome) -> databases.Through:
+    if isinstance(made, outcomes.Translated):
+        remainder = None if made.remainder is None else encode(made.remainder).decode()
+        return "translated", made.data.decode(), remainder, None
+    if isinstance(made, outcomes.PassedThrough):
+        return "passed_through", made.data.decode(), None, None
+    return "refused", None, None, [refusal.as_json() for refusal in made.refusals]
+
+
 def test_same_digests(tmp_path: Path, server: Server) -> None:
     """The same records give the same bytes, and the same remainders, from a file, from SQLite and from PostgreSQL."""
     texts = transcripts(150)
@@ -285,17 +327,11 @@ def digests_of_table(texts: list[str], where: str, type: str, folder: Path) -> t
 def begun(base: Base, place: str) -> migration.Migration:
     given = dict(zip(("into_column", "in_place"), {"column": ("items", False), "in place": (None, True)}.get(
         place, (None, False)), strict=True))  # fmt: skip
-    options = session.options(session_settings(), "full", None)
+    options = session.options(outcomes.Settings("responses"), "full", None)
     asked = session.asked_of(base.where, "chats", None, "messages", options, None, group=None, order=None, **given)  # type: ignore[arg-type]
     done = migration.begin(Path("out"), opened(base.where), asked, 10)
     done.layout.prepare()
     return done
-
-
-def session_settings() -> Any:
-    from turncodec.migrate.outcomes import Settings
-
-    return Settings("responses")
 
 
 @every_place
@@ -324,6 +360,25 @@ def test_written_between(base: Base, place: str) -> None:
     made = translations(base, place)
     assert "new" in str(made["3"])
     assert made.get("5") is None or place == "beside"
+
+
+def test_come_behind_the_last_page(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row that comes when all pages were read is counted, as one that was changed meanwhile."""
+    fill(base, [json.dumps([{"role": "user", "content": "old"}])] * 3)
+    done = begun(base, "beside")
+    migration.translate(done, lambda _: None)
+
+    def written() -> int:
+        base.rows("insert into chats values (9, 'late', '[]')")
+        return 0
+
+    monkeypatch.setattr(done.layout, "gone", written)  # it is asked for when all pages were read
+    account = migration.account(done, lambda _: None)
+    done.close()
+    done.base.close()
+
+    assert (account.counts.read, account.counts.translated, account.counts.changed_meanwhile) == (4, 3, 1)
+    assert account.counts.add_up
 
 
 def test_application_takes_over_a_translation(base: Base) -> None:
