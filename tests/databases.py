@@ -108,18 +108,15 @@ class Server:
         self.run("pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def new(self, name: str | None = None) -> str:
-        """A new database: its URL, with the password."""
-        import psycopg
-
+    def new(self) -> str:
+        """A schema of its own in one database, which is made sooner than a database: its URL, with the password."""
         self.number += 1
-        name = name or f"base{self.number}"
-        with psycopg.connect(self.url("postgres"), autocommit=True) as base:
-            base.execute(f"create database {name}")
-        return self.url(name)
+        name = f"base{self.number}"
+        Base(self.url("postgres")).rows(f"create schema {name}")
+        return f"{self.url('postgres')}?options=-csearch_path%3D{name}"
 
-    def url(self, name: str) -> str:
-        return f"postgresql://app:{PASSWORD.replace('%', '%25')}@127.0.0.1:{self.port}/{name}"
+    def url(self, database: str) -> str:
+        return f"postgresql://app:{PASSWORD.replace('%', '%25')}@127.0.0.1:{self.port}/{database}"
 
 
 # ---------------------------------------------------------------- one face for both
@@ -165,7 +162,7 @@ class Base:
 
     def tables(self) -> list[str]:
         if self.is_server:
-            found = self.rows("select tablename from pg_tables where schemaname = 'public' order by 1")
+            found = self.rows("select tablename from pg_tables where schemaname = current_schema() order by 1")
         else:
             found = self.rows(
                 "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by 1"

@@ -16,6 +16,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -229,6 +230,33 @@ def test_sessions_across_and_back(base: Base) -> None:
     assert restored == before
 
 
+def test_sessions_written_between(base: Base) -> None:
+    """Rows that others write where a session belongs stay; a session that grows is told, and taken again."""
+    fill_sessions(base, [json.dumps([{"role": "user", "content": f"{n}"}]) for n in range(3)])
+    options = session.options(outcomes.Settings("responses", session.KIND), "full", None)
+    columns = {"group": "session_id", "order": "id", "into": None, "into_column": None, "in_place": False}
+    asked = session.asked_of(base.where, "agent_messages", None, "message_data", options, **columns)  # type: ignore[arg-type]
+    with (
+        closing(opened(base.where)) as connection,
+        closing(migration.begin(Path("out"), connection, asked, 10)) as done,
+    ):
+        done.layout.prepare()
+        page = done.layout.page(None, 10)
+        base.rows("insert into agent_messages_responses values ('s00000', 1, '[1]', 1)")
+        new = "insert into agent_messages (session_id, message_data) values (?, ?)"
+        base.rows(new, "s00001", json.dumps({"role": "user", "content": "more"}))
+        done.layout.write([migration.change_of(row, done.how(), False) for row in page])
+        first = migration.account(done, lambda _: None)
+        migration.translate(done, lambda _: None)
+        second = migration.account(done, lambda _: None)
+
+    assert first.changed == ["s00000", "s00001"]
+    assert second.changed == ["s00000"]
+    rows = base.texts("agent_messages_responses", "session_id", "message_data", order="session_id, position")
+    assert [name for name, _ in rows] == ["s00000", "s00001", "s00001", "s00002"]
+    assert rows[0][1] == "[1]"
+
+
 def test_other_way(base: Base) -> None:
     """Items to Chat, in place, and back."""
     items = [json.dumps(document) for document in expected(transcripts(60)).values()]
@@ -360,6 +388,30 @@ def test_written_between(base: Base, place: str) -> None:
     made = translations(base, place)
     assert "new" in str(made["3"])
     assert made.get("5") is None or place == "beside"
+
+
+TAKEN = {
+    "beside": "insert into chats_responses values (3, '[1]')",
+    "column": "update chats set items = '[1]' where id = 3",
+}
+
+
+@pytest.mark.parametrize("place", TAKEN)
+def test_translation_written_between(base: Base, place: str) -> None:
+    """What others write where a translation belongs, between the reading of a page and the writing, stays as well."""
+    fill(base, [json.dumps([{"role": "user", "content": "old"}])] * 4)
+    done = begun(base, place)
+    page = done.layout.page(None, 10)
+    base.rows(TAKEN[place])
+    done.layout.write([migration.change_of(row, done.how(), False) for row in page])
+    account = migration.account(done, lambda _: None)
+    done.close()
+    done.base.close()
+
+    assert translations(base, place)["3"] == "[1]"
+    assert account.changed == ["3"]
+    migrate(base, *PLACES[place], "--resume")
+    assert translations(base, place)["3"] == "[1]"
 
 
 def test_come_behind_the_last_page(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -907,7 +959,7 @@ def test_page_of_sqlite(tmp_path: Path) -> None:
 
 
 def test_page_of_postgresql(server: Server, tmp_path: Path) -> None:
-    server.new("shop")
+    Base(server.url("postgres")).rows("create database shop")
     env = pages.environment(tmp_path, PGHOST="127.0.0.1", PGPORT=str(server.port), PGUSER="app", PGPASSWORD=PASSWORD)
     env["PATH"] = f"{env['PATH']}:{server.bin}"
     pages.compare(DOCS / "postgresql.md", tmp_path, env)

@@ -118,10 +118,15 @@ class Threads:
     # ------------------------------------------------------------ write
 
     def write(self, changes: Sequence[Change]) -> None:
+        if not changes:
+            return
         with self.base.transaction():
-            self.put_rows(self.asked.into, changes)
-            there = self.lines(self.into, ORIGIN, POSITION, ends_of(changes)) if changes else {}
-            self.notes.put([(one, digest(one.row.body), digest(there.get(one.row.key))) for one in changes])
+            # A row is not updated here but replaced, so that what stands there is looked at once more.
+            there = self.lines(self.into, ORIGIN, POSITION, ends_of(changes))
+            untouched = [change for change in changes if there.get(change.row.key) == change.row.there]
+            self.put_rows(self.asked.into, untouched)
+            there = self.lines(self.into, ORIGIN, POSITION, ends_of(changes))
+            self.notes.put([(one, digest(one.row.body), digest(there.get(one.row.key))) for one in untouched])
 
     def put_rows(self, table: str, changes: Sequence[Change]) -> None:
         """Write transcripts as rows, in place of those that are there."""
