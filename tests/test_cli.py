@@ -436,7 +436,7 @@ class TestBadInput:
             ("missing.jsonl", "missing.jsonl: no such file or directory"),
             (".", ".: is a directory"),
             ("utf16.jsonl", "utf16.jsonl is UTF-16; convert it first: iconv -f UTF-16 -t UTF-8"),
-            ("in.jsonl.gz", "in.jsonl.gz is compressed with gzip; unpack it first"),
+            ("in.jsonl.gz", "in.jsonl.gz is compressed with gzip; unpack it first, or give it to turncodec migrate"),
         ],
     )
     def test_no_source(self, source: str, said: str) -> None:

@@ -282,6 +282,15 @@ class TestResume:
         assert run("migrate", "in", "--to", "responses", "--out", store, "--resume").exit_code == 1
         assert contents(store) == before
 
+    def test_a_source_that_was_not_counted(self, store: Path) -> None:
+        """Without the source's own count a store is not complete; it is counted by the run that goes on."""
+        with contextlib.closing(sqlite3.connect(store / "ledger.sqlite")) as base, base:
+            base.execute("update files set counted = null where name = 'a.jsonl'")
+        assert run("retry", store).exit_code == 2
+        assert report()["is_complete"] is False
+        assert run("migrate", "in", "--to", "responses", "--out", store, "--resume").exit_code == 1
+        assert report()["is_complete"] is True
+
     def test_no_store(self) -> None:
         write("in.jsonl", PLAIN)
         Path("out").mkdir()

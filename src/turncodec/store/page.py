@@ -88,10 +88,12 @@ def summary(report: Report) -> Iterator[str]:
 
 def troubles(report: Report) -> Iterator[str]:
     """What keeps the migration from being complete."""
-    unfinished = [file for file in report.files if file.state != "placed"]
+    unfinished = [file for file in report.files if file.state != "placed" or file.counted is None]
     if unfinished or report.unequal or report.totals.faults:
         yield '<section class="bad"><h2>Not in order</h2>'
-        yield from (f"<p>{escape(file.source)}: {escape(file.why or 'not done yet')}</p>" for file in unfinished)
+        yield from (
+            f"<p>{escape(file.source)}: {escape(file.why or 'not counted to the end')}</p>" for file in unfinished
+        )
         yield from (
             f"<p>The numbers do not add up, a fault of turncodec: {escape(text)}</p>" for text in report.unequal
         )

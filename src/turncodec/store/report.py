@@ -129,7 +129,7 @@ def made(store: Store, left_aside: list[str], timings: Timings) -> Report:
         told = (entry.file.shape, entry.file.packing, entry.state, shown(entry.why), entry.counts, entry.counted)
         files.append(FileReport(entry.file.name, shown(entry.file.path), entry.file.size, *told, sources, *digests))
     wrong = [f"{one.name}: {one.said}" for one in unequal(entries)]
-    complete = not wrong and all(entry.state == "placed" for entry in entries)
+    complete = not wrong and all(entry.state == "placed" and entry.counted is not None for entry in entries)
     totals = sum((entry.counts for entry in entries), Counts())
     return Report(
         turncodec.__version__,

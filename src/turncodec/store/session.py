@@ -157,9 +157,10 @@ def told(store: Store, made: Report, command: str) -> Iterator[str]:
     yield ""
     yield from words.table(list(files(store, made)))
     yield from (f"the numbers do not add up, a fault of turncodec: {text}" for text in made.unequal)
-    aside = [file for file in made.files if file.state != "placed"]
+    aside = [file for file in made.files if file.state != "placed" or file.counted is None]
     if aside:
-        yield f"{words.counted(len(aside), 'file')} set aside, first {aside[0].source}; to try again:\n  {command}"
+        said = f"{words.counted(len(aside), 'file')} not read to the end, first {aside[0].source}"
+        yield f"{said}; to try again:\n  {command}"
     if more := words.allowable(tally):
         retry = words.command("retry", str(store.folder), "--allow", ",".join(sorted(more)))
         yield f"\nlet through what can be:\n  {retry}"
