@@ -35,6 +35,7 @@ from turncodec.store.report import Report
 from turncodec.stream.events import STREAMED
 from turncodec.stream.to_chunks import STEPS as EVENT_STEPS
 from turncodec.stream.to_events import STEPS as CHUNK_STEPS
+from turncodec.tables.report import TableReport
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -182,6 +183,7 @@ GENERATED = {
     "specs/schemas/refusal.json": lambda: schema(Refusal, "Refusal"),
     "specs/schemas/remainder.json": lambda: schema(Remainder, "Remainder"),
     "specs/schemas/report.json": lambda: schema(Report, "Report"),
+    "specs/schemas/table-report.json": lambda: schema(TableReport, "Report on a table"),
 }
 
 

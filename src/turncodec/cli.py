@@ -48,6 +48,15 @@ Exit status:
   3    a verification failed: a fault of turncodec, with a ready-made report
   130  interrupted; what is done is safe"""
 
+TABLE_STATUS = STORE_STATUS.replace(
+    "1    some were refused; they are kept whole, with the reasons",
+    "1    some were refused, and are kept with the reasons; or changed by others meanwhile, and left as they are",
+)
+
+TABLE_LEDGER = "table.sqlite"
+TABLE_PRESETS = {"agents-session": ("session_id", "id", "message_data")}
+"""Tables of a known make, one message a row: the columns that group them, order them, and hold the turn."""
+
 COMPLETION = """\b
 Completion in the shell, for bash (zsh and fish likewise):
   eval "$(_TURNCODEC_COMPLETE=bash_source turncodec)"
@@ -263,11 +272,11 @@ def options_again(ctx: click.Context, **changed: object) -> list[str]:
     return options(**{option.removeprefix("--"): values[str(name)] for name, option in named.items()})
 
 
-def refuse_options(ctx: click.Context, names: set[str], of: str) -> None:
+def refuse_options(ctx: click.Context, names: set[str], why: str, of: str = "for files") -> None:
     """Raise UsageError where options were given that would be passed over."""
     given = [param for param in ctx.command.params if param.name in names and ctx.params[param.name] is not None]
     if given:
-        raise click.UsageError(f"{given[0].opts[0]} is for files; the ledger {of} knows it")
+        raise click.UsageError(f"{given[0].opts[0]} is {of}; {why}")
 
 
 # ---------------------------------------------------------------- the commands
@@ -459,20 +468,145 @@ def migrate(
     ctx.exit(session.migrate(sources, out, options, workers, resume, log_json))
 
 
+@cli.command("migrate-table", epilog=TABLE_STATUS)
+@click.argument("database")
+@click.argument("table")
+@TO
+@click.option("--out", metavar="FOLDER", type=click.Path(path_type=Path), help="The folder of the ledger and report.")
+@click.option("--column", metavar="NAME", help="The column with the transcripts, or with the messages.")
+@click.option("--key", metavar="NAME", help="The column that tells rows apart; the primary key if not given.")
+@click.option("--group", metavar="NAME", help="One message a row: the column that tells transcripts apart.")
+@click.option("--order", metavar="NAME", help="One message a row: the column by which they are in order.")
+@click.option(
+    "--preset",
+    type=click.Choice(sorted(TABLE_PRESETS)),
+    help="Tables of a known make: agents-session is agent_messages.",
+)
+@click.option(
+    "--into", metavar="TABLE", help="The table beside that is made; TABLE_responses or TABLE_chat if not given."
+)
+@click.option("--into-column", metavar="NAME", help="Write into this column of the same table, which is made.")
+@click.option(
+    "--in-place", is_flag=True, help="Write into the column itself, after a backup of it is made and verified."
+)
+@AT
+@REQUEST_AT
+@RESPONSE_AT
+@KIND
+@ALLOW
+@click.option(
+    "--verify",
+    type=click.Choice(["full", "values", "none"]),
+    default="full",
+    help="full: what the database holds is brought back and compared; values: it is read again; none.",
+)
+@click.option(
+    "--batch", type=click.IntRange(1, 100_000), default=500, metavar="N", help="Rows a page and a transaction; 500."
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be done, on a sample, and write nothing.")
+@click.option(
+    "--resume", is_flag=True, help="Go on with a run that was interrupted, or take what was changed meanwhile."
+)
+@LOG_JSON
+@click.pass_context
+def migrate_table(
+    ctx: click.Context,
+    database: str,
+    table: str,
+    to: str,
+    out: Path | None,
+    column: str | None,
+    key: str | None,
+    group: str | None,
+    order: str | None,
+    preset: str | None,
+    into: str | None,
+    into_column: str | None,
+    in_place: bool,
+    at: str | None,
+    request_at: str | None,
+    response_at: str | None,
+    kind: str | None,
+    allow: frozenset[str],
+    verify: str,
+    batch: int,
+    dry_run: bool,
+    resume: bool,
+    log_json: bool,
+) -> None:
+    """Translate the transcripts in a table of a database, while an application goes on using it.
+
+    DATABASE is a file of SQLite, or a URL of PostgreSQL: postgresql://user@host/name. Leave the password to PGPASSWORD
+    or ~/.pgpass; it is never shown or kept.
+
+    A transcript is the JSON text in a column of a row; or, with --group and --order, one message a row. Translations
+    go to a table beside, and TABLE is only read; or to a column beside it, or in its place. What became of each is
+    noted in a table beside, with what it needs to come back. What others write meanwhile is never overwritten.
+
+    A run that was interrupted, however, goes on with the same command and --resume.
+    """
+    from turncodec.tables import session
+    from turncodec.tables.database import shown
+
+    if preset:
+        group, order, column = TABLE_PRESETS[preset]
+    if (group is None) != (order is None):
+        raise click.UsageError("--group and --order go together: one message a row")
+    if column is None:
+        raise click.UsageError("say which column holds the transcripts: --column NAME")
+    settings = settings_of(to, at, kind, allow, request_at, response_at)
+    if group:
+        refuse_options(
+            ctx,
+            {"key", "at", "request_at", "response_at", "kind"},
+            "leave it out with --group",
+            "for one transcript a row",
+        )
+        settings = replace(settings, kind=session.KIND)
+    options = session.options(settings, verify)
+    asked = session.asked_of(database, table, key, column, options, into, into_column, in_place, group, order)
+    if dry_run:
+        from turncodec.tables import plan
+
+        made = session.look(database, asked)
+        click.echo("\n".join(plan.told(made, shown(database))))
+        ctx.exit(REFUSED if made.tally.refused else 0)
+    if out is None:
+        raise click.UsageError("say where the ledger and the report are to be: --out FOLDER; or look first: --dry-run")
+    ctx.exit(session.migrate(database, asked, out, batch, resume, log_json))
+
+
+DATABASE = click.option(
+    "--database", metavar="DATABASE", help="Of a table: where its database is, if elsewhere or with a password."
+)
+
+
 @cli.command(epilog=STORE_STATUS)
 @click.argument("folder", type=click.Path(path_type=Path))
 @ALLOW
 @WORKERS
+@DATABASE
 @LOG_JSON
 @click.pass_context
-def retry(ctx: click.Context, folder: Path, allow: frozenset[str], workers: int | None, log_json: bool) -> None:
-    """Translate the refused records of a store again, and only those.
+def retry(
+    ctx: click.Context,
+    folder: Path,
+    allow: frozenset[str],
+    workers: int | None,
+    database: str | None,
+    log_json: bool,
+) -> None:
+    """Translate the refused records of a store, or of a table, again, and only those.
 
-    FOLDER was written by turncodec migrate. With --allow, codes are let through that were not; without it, the records
-    are tried by the rules of this version. Those that go across take their old places in the store.
+    FOLDER was written by turncodec migrate or migrate-table. With --allow, codes are let through that were not; without
+    it, the records are tried by the rules of this version. Those that go across take their old places.
     """
     from turncodec.store import session
 
+    if (folder / TABLE_LEDGER).is_file():
+        from turncodec.tables import session as tables
+
+        ctx.exit(tables.retry(folder, database, allow, log_json))
     ctx.exit(session.retry(folder, allow, workers, log_json))
 
 
@@ -486,6 +620,7 @@ def retry(ctx: click.Context, folder: Path, allow: frozenset[str], workers: int 
 @REQUEST_AT
 @RESPONSE_AT
 @KIND
+@DATABASE
 @FORCE
 @click.pass_context
 def restore(
@@ -499,22 +634,33 @@ def restore(
     request_at: str | None,
     response_at: str | None,
     kind: str | None,
+    database: str | None,
     force: bool,
 ) -> None:
-    """Give back the records that a file, or a store, was translated from.
+    """Give back the records that a file, a store or a table was translated from.
 
-    TRANSLATED is a file that turncodec convert wrote, or the folder of a store; of a store, --out names the folder in
-    which every source gets its file again.
+    TRANSLATED is a file that turncodec convert wrote, or the folder of a store or of a table; of a store, --out names
+    the folder in which every source gets its file again. Those of a table come back in the database.
 
     They are equal to the originals as JSON values. White space between tokens, escapes in strings and the spelling of
     numbers (1.50, 1E5) may differ; records that had passed through or had been refused are the very bytes they were.
     """
     from turncodec.migrate import jobs, report
 
+    if (Path(translated) / TABLE_LEDGER).is_file():
+        from turncodec.tables import session as tables
+
+        named = {"remainder", "refused", "to", "at", "request_at", "response_at", "kind", "out"}
+        refuse_options(ctx, named, "the ledger of a table knows it")
+        ctx.exit(tables.restore(Path(translated), database))
     if Path(translated).is_dir():
         from turncodec.store import session
 
-        refuse_options(ctx, {"remainder", "refused", "to", "at", "request_at", "response_at", "kind"}, "of a store")
+        refuse_options(
+            ctx,
+            {"remainder", "refused", "to", "at", "request_at", "response_at", "kind"},
+            "the ledger of a store knows it",
+        )
         if out is None or out == STDOUT:
             raise click.UsageError("say where the sources are to be: --out FOLDER")
         ctx.exit(session.restore(Path(translated), out, force))

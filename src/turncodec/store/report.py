@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -147,7 +147,7 @@ def made(store: Store, left_aside: list[str], timings: Timings) -> Report:
     )
 
 
-def write(report: Report, path: Path) -> None:
+def write(report: object, path: Path) -> None:
     put(path, json.dumps(decode(encode(report)), indent=1, ensure_ascii=False).encode() + b"\n")
 
 
@@ -186,19 +186,23 @@ def tally(store: Store) -> Tally:
 
 
 def codes(store: Store) -> list[CodeReport]:
-    """The refusals by code, those that concern most records first, each with its first examples."""
-    found: dict[str, CodeReport] = {}
-    settings = store.ledger.options.how().settings
+    """The refusals of a store by code."""
     with closing(refused(store)) as records:
-        for one, refusals in records:
-            for code in dict.fromkeys(refusal.code for refusal in refusals):
-                first = next(refusal for refusal in refusals if refusal.code == code)
-                told = found.setdefault(code, CodeReport(code, CODES[code].meaning, CODES[code].allowing))
-                told.records += 1
-                if not all(refusal.allowable for refusal in refusals if refusal.code == code):
-                    told.allowing = None
-                if len(told.examples) < EXAMPLES:
-                    told.examples.append(example(one, first, refusals, settings))
+        return by_code(records, store.ledger.options.how().settings)
+
+
+def by_code(records: Iterable[tuple[Kept, list[Refusal]]], settings: Settings) -> list[CodeReport]:
+    """The refusals of records by code, those that concern most records first, each with its first examples."""
+    found: dict[str, CodeReport] = {}
+    for one, refusals in records:
+        for code in dict.fromkeys(refusal.code for refusal in refusals):
+            first = next(refusal for refusal in refusals if refusal.code == code)
+            told = found.setdefault(code, CodeReport(code, CODES[code].meaning, CODES[code].allowing))
+            told.records += 1
+            if not all(refusal.allowable for refusal in refusals if refusal.code == code):
+                told.allowing = None
+            if len(told.examples) < EXAMPLES:
+                told.examples.append(example(one, first, refusals, settings))
     return sorted(found.values(), key=lambda told: (-told.records, told.code))
 
 
