@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import databases
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -147,8 +148,16 @@ def through_spark(given: Path, folder: Path, asked: Asked) -> list[Row]:
     return written(folder / "out")
 
 
+def through_table(door: Callable[..., list[databases.Through]], given: Path, folder: Path, asked: Asked) -> list[Row]:
+    if door is databases.through_postgresql and (why := databases.missing()):
+        pytest.skip(why)
+    return [Row(*row) for row in door(given, folder, asked)]
+
+
 DOORS: dict[str, Door] = {
     "files": through_files,
+    "sqlite": functools.partial(through_table, databases.through_sqlite),
+    "postgresql": functools.partial(through_table, databases.through_postgresql),
     "arrow": through_arrow,
     "parquet": through_parquet,
     "dask threads": functools.partial(through_dask, "threads"),
