@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
+import multiprocessing
 import os
 import pty
 import signal
@@ -24,6 +25,13 @@ from turncodec.migrate.outcomes import Settings, Stopped, Translated
 from turncodec.migrate.run import with_place_moved, with_record_moved
 from turncodec.store import pieces, pool, progress, proof, sources
 from turncodec.store.pieces import Piece
+
+in_forks = pytest.mark.filterwarnings("ignore:.*fork")
+"""For a test that breaks what a worker does: only a fork has what was broken, whatever other tests have imported."""
+
+
+def forks() -> Any:
+    return multiprocessing.get_context("fork")
 
 
 @pytest.fixture(autouse=True)
@@ -184,10 +192,12 @@ class TestMigrate:
         assert run("migrate", "in", "--to", "responses", "--out", "out", "--resume").exit_code == 0
         assert totals(Path("out"))["translated"] == 11
 
+    @in_forks
     def test_a_fault_of_ours(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A translation that does not come back is kept with the refused, with a report to send, and status 3."""
         write("in.jsonl", PLAIN, REMAINS, PLAIN)
         monkeypatch.setattr(proof.translate, "brought_back", lambda *_: {"messages": []})
+        monkeypatch.setattr(pool, "context_of", forks)
         done = run("migrate", "in.jsonl", "--to", "responses", "--out", "out", "-j", 1)
 
         assert done.exit_code == 3
@@ -226,12 +236,14 @@ class TestVerify:
         for record, kind in ((PLAIN, Translated), (REASONS, Stopped)):
             assert isinstance(proof.proven(json.dumps(record).encode(), Settings("responses"), verify), kind)
 
+    @in_forks
     def test_what_is_written_is_read_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A file that does not hold what was written to it stops the run."""
         from turncodec.store import parts
 
         write("in.jsonl", PLAIN)
         monkeypatch.setattr(parts, "content_digest", lambda *_: "other")
+        monkeypatch.setattr(pool, "context_of", forks)
         done = run("migrate", "in.jsonl", "--to", "responses", "--out", "out")
         assert done.exit_code == 2
         assert "does not hold what was written" in done.stderr
