@@ -336,7 +336,8 @@ def facts_of(turns: list[Json], path: Path) -> Iterator[Fact]:
 
 EMPTY = (
     "refusal", "audio", "function_call", "annotations", "tool_calls", "name", "logprobs", "detail", "filename",
-    "file_data", "file_url", "file_id",
+    "file_data", "file_url", "file_id", "reasoning", "reasoning_content", "reasoning_details", "reasoning_text",
+    "thinking",
 )  # fmt: skip
 """What client libraries write as an empty string or list where it is not there."""
 

@@ -364,7 +364,8 @@ class Row:
     def examine(self) -> list[Finding]:
         if len(self.value) == 1:
             return [finding.under((self.key,)) for finding in self.turns.examine()]
-        findings = list(json_faults({key: value for key, value in self.value.items() if key != self.key}))
+        faults = list(json_faults({key: value for key, value in self.value.items() if key != self.key}))
+        findings = list(faults)
         for key in (self.target, self.back_key):
             if key != self.key and key in self.value:
                 said = f"the transcript would go to the column {key!r}, there or on the way back, and that is taken"
@@ -372,8 +373,8 @@ class Row:
         if isinstance(self.value.get("instructions"), str) and self.target != self.key:
             said = "instructions belong to the conversation of a request; in a row they would stay behind in a column"
             findings.append(Finding("no_counterpart", ("instructions",), said, hint=AS_REQUEST))
-        if not findings and self.tools is not None:
-            findings = self.tools_findings()
+        if not faults and self.tools is not None:
+            findings += self.tools_findings()
         self.findings = findings
         findings += [finding.under((self.key,)) for finding in self.turns.examine()]
         return in_order(self.value, findings)
