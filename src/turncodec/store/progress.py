@@ -56,6 +56,7 @@ class Progress:
     def say(self, text: str) -> None:
         """Something that is worth a line of its own."""
         self.stream.write(f"{text}\n")
+        self.stream.flush()
 
     def tell(self, event: str, **facts: Any) -> None:
         """Something that happened, for those who follow."""
