@@ -707,6 +707,7 @@ def stream(
     """
     from turncodec.edge import encode
     from turncodec.migrate import flow, jobs
+    from turncodec.migrate.targets import write_whole
     from turncodec.stream import ChunksToEvents, EventsToChunks
 
     if request and to != "responses":
@@ -724,7 +725,7 @@ def stream(
         say(*(f"{source}:{refusal}" for refusal in refused.refusals))
         ctx.exit(REFUSED)
     if remainder and translator.remainder is not None:
-        flow.keep(remainder, encode(translator.remainder) + b"\n")
+        write_whole(remainder, encode(translator.remainder) + b"\n")
         say(f"what the whole answer needs to come back is in {remainder}")
 
 
@@ -741,6 +742,7 @@ def assemble(ctx: click.Context, source: str, out: Path | None, force: bool) -> 
     """
     from turncodec.edge import encode
     from turncodec.migrate import flow, jobs
+    from turncodec.migrate.targets import write_whole
 
     out = None if out == STDOUT else out
     jobs.ready(jobs.Targets(out), [source], force)
@@ -750,7 +752,7 @@ def assemble(ctx: click.Context, source: str, out: Path | None, force: bool) -> 
         say(*(f"{source}:{refusal}" for refusal in refused.refusals))
         ctx.exit(REFUSED)
     if out:
-        flow.keep(out, whole)
+        write_whole(out, whole)
     else:
         sys.stdout.buffer.write(whole)
         sys.stdout.buffer.flush()

@@ -14,7 +14,6 @@ from typing import Any, BinaryIO
 
 from turncodec.migrate import JobError
 from turncodec.migrate.records import FOREIGN, STDIN
-from turncodec.migrate.targets import AtomicFile
 from turncodec.refusals import Refused, refused
 from turncodec.stream import assemble_chunks, assemble_events
 from turncodec.stream.sse import Decoder, Message, encode, read
@@ -115,14 +114,3 @@ def assembled(stream: Iterable[Any]) -> dict[str, Any]:
     of_responses = isinstance(first, dict) and "choices" not in first and "type" in first
     whole = chain([first], ones)
     return assemble_events(whole) if of_responses else assemble_chunks(whole)
-
-
-def keep(path: Path, data: bytes) -> None:
-    """Write a file that appears whole, or not at all."""
-    file = AtomicFile(path)
-    try:
-        file.write(data)
-        file.commit()
-    except BaseException:
-        file.discard()
-        raise

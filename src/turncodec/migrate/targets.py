@@ -80,6 +80,17 @@ class AtomicFile:
         self.file = self.temporary = None
 
 
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file that appears whole, or not at all; what was there is replaced."""
+    file = AtomicFile(path)
+    try:
+        file.write(data)
+        file.commit()
+    except BaseException:
+        file.discard()
+        raise
+
+
 def for_oneself(path: str, flags: int) -> int:
     """Open a file that nobody else may read before it is whole."""
     return os.open(path, flags, 0o600)

@@ -18,7 +18,7 @@ from turncodec.migrate.outcomes import Settings, Translated, outcome
 from turncodec.migrate.records import of_lines
 from turncodec.migrate.restore import Kept
 from turncodec.migrate.run import Tally, at, kept, shown
-from turncodec.migrate.targets import AtomicFile
+from turncodec.migrate.targets import write_whole
 from turncodec.refusals import CODES, Refusal, Refused, path_of
 from turncodec.store.ledger import Options, Retry
 from turncodec.store.migration import Store, unequal
@@ -148,18 +148,7 @@ def made(store: Store, left_aside: list[str], timings: Timings) -> Report:
 
 
 def write(report: object, path: Path) -> None:
-    put(path, json.dumps(decode(encode(report)), indent=1, ensure_ascii=False).encode() + b"\n")
-
-
-def put(path: Path, data: bytes) -> None:
-    """Write a file whole, in place of the one that is there."""
-    file = AtomicFile(path)
-    try:
-        file.write(data)
-        file.commit()
-    except BaseException:
-        file.discard()
-        raise
+    write_whole(path, json.dumps(decode(encode(report)), indent=1, ensure_ascii=False).encode() + b"\n")
 
 
 # ---------------------------------------------------------------- the refused records
@@ -276,7 +265,7 @@ def write_faults(store: Store) -> list[Path]:
         if any(refusal.code == FAULT for refusal in refusals):
             folder.mkdir(exist_ok=True)
             path = folder / f"{len(written) + 1:04}.json"
-            put(path, fault(one, refusals, store) + b"\n")
+            write_whole(path, fault(one, refusals, store) + b"\n")
             written.append(path)
     return written
 

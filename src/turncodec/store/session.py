@@ -14,6 +14,7 @@ from pathlib import Path
 from turncodec.migrate import JobError
 from turncodec.migrate import report as words
 from turncodec.migrate.outcomes import Settings
+from turncodec.migrate.targets import write_whole
 from turncodec.store import again, migration, page, report
 from turncodec.store.ledger import Options
 from turncodec.store.migration import Halted, Store
@@ -131,7 +132,7 @@ def finish(store: Store, progress: Progress, workers: int, left_aside: list[str]
     made = report.made(store, left_aside, Timings(round(progress.seconds(), 3), workers, much))
     faults = report.write_faults(store)
     report.write(made, store.folder / "report.json")
-    report.put(store.folder / "report.html", page.page(made).encode())
+    write_whole(store.folder / "report.html", page.page(made).encode())
     for line in told(store, made, command):
         progress.say(line)
     for path in faults:

@@ -10,6 +10,7 @@ from typing import TextIO
 
 from turncodec.migrate import JobError
 from turncodec.migrate import report as words
+from turncodec.migrate.targets import write_whole
 from turncodec.store import report as store_report
 from turncodec.store.ledger import Options
 from turncodec.store.progress import Log, Progress
@@ -168,7 +169,7 @@ def finish(done: Migration, progress: Progress, command: str) -> int:
     end(progress)
     made = report.made(done, account, progress.seconds())
     store_report.write(made, done.folder / "report.json")
-    store_report.put(done.folder / "report.html", report.page(made).encode())
+    write_whole(done.folder / "report.html", report.page(made).encode())
     for line in report.told(done, made, command):
         progress.say(line)
     counts = made.totals
