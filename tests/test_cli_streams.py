@@ -119,6 +119,7 @@ REFUSED = [
     ("cut", stream_of(CHUNKS[:3]), "incomplete"),
     ("a provider's key", stream_of([chunk({"reasoning": "hm"})]), "reasoning at /0/choices/0/delta/reasoning"),
     ("no JSON", stream_of(CHUNKS[:1]) + b"data: {\n\n", "not_json"),
+    ("something else", b'data: {"a": 1}\n\n', "malformed at /0: this is no chunk"),
     ("no UTF-8", b"data: \xff\n\n", "byte 6"),
     ("an error", b'data: {"error": {"message": "Slow down", "code": 429}}\n\n', "Slow down; 429"),
     ("the other format", stream_of([{"type": "response.created", "response": {}}]), "wrong_direction"),

@@ -373,6 +373,8 @@ class GrowingCompletion:
             raise refused("stream_failed", (number, "error"), f"the provider says: {message_of_error(chunk['error'])}")
         if "choices" not in chunk and str(chunk.get("type")).startswith("response."):
             raise refused("wrong_direction", (number,), "an event of Responses, where chunks of Chat are translated")
+        if chunk and chunk.keys().isdisjoint(("choices", "usage", "object")):
+            raise refused("malformed", (number,), "this is no chunk: it has no choices")
         raise_all(finding.under((number,)) for finding in type_findings(chat.CHUNK, chunk))
         self.frame = {**self.frame, **{key: value for key, value in chunk.items() if key != "choices"}}
         yield from self.read_head(chunk, number)
